@@ -207,7 +207,7 @@ def grid_rate(url: str, tasks: int) -> tuple[float, float, int]:
         cpu, wall = time.process_time(), time.perf_counter()
         state = play_models(cast, small_tasks(tasks), 4, out=Path(out), concurrency=IN_FLIGHT)
         seconds = time.perf_counter() - wall
-        return 1000 * (time.process_time() - cpu) / state.calls, state.calls / seconds, state.played
+        return 1000 * (time.process_time() - cpu) / state.calls, state.calls / seconds, state.done
 
 
 def main() -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rideway.chat import Endpoints, OpenAIChat, Patience, Sampling, load_prompt
+from rideway.chat import Endpoints, Patience, Sampling, load_prompt
 from rideway.env.agenda import AgendaUser
 from rideway.env.live import LiveAgent, LiveUser
 from rideway.env.participants import LLMAgent, LLMUser, plugin_factory
@@ -37,6 +37,7 @@ class Cast:
         base_url: Where models without an address of their own are.
         sampling: How agents are asked; the trial's number is added to its seed.
         user_sampling: How a user model is asked, likewise.
+        extra: Further request fields of agents, in place of those that turn private reasoning off.
         concurrency: Calls in flight at one endpoint.
         patience: Retries and time limits of calls.
 
@@ -53,11 +54,13 @@ class Cast:
         base_url: str | None = None,
         sampling: Sampling = Sampling(seed=0),  # noqa: B008  frozen
         user_sampling: Sampling = Sampling(seed=0, max_tokens=512),  # noqa: B008  frozen
+        extra: Mapping[str, Any] | None = None,
         concurrency: int = 16,
         patience: Patience | None = None,
     ) -> None:
         self.endpoints = Endpoints(base_url, concurrency=concurrency, patience=patience)
         self._sampling = sampling
+        self._extra = extra
         self._user_sampling = user_sampling
         self.agents = tuple(self._contestant(spec) for spec in agents)
         names = [agent.name for agent in self.agents]
@@ -68,12 +71,12 @@ class Cast:
 
     def _contestant(self, spec: str) -> Contestant:
         if spec.startswith("openai:"):
-            model = self.endpoints.chat(spec)
+            model = self.endpoints.chat(spec, extra=self._extra)
             return Contestant(
                 spec.partition("@http")[0],
                 model.name,
                 lambda task, seed, trial: LLMAgent(model, _for_trial(self._sampling, trial)),
-                _described(model, self._sampling),
+                model.settings | self._sampling.options(),
             )
         if spec.startswith("python:"):
             factory = plugin_factory(spec)
@@ -93,7 +96,7 @@ class Cast:
         }
         prompts = ["agent"] if found else []
         if (user := self._user_model) is not None:
-            found["user"] = _described(user, self._user_sampling)
+            found["user"] = user.settings | self._user_sampling.options()
             prompts.append("user")
         return found | {f"prompt {name}": load_prompt(name).digest for name in prompts}
 
@@ -102,12 +105,3 @@ def _for_trial(sampling: Sampling, trial: int) -> Sampling:
     if sampling.seed is None:
         return sampling
     return Sampling(sampling.temperature, sampling.seed + trial, sampling.max_tokens)
-
-
-def _described(model: OpenAIChat, sampling: Sampling) -> dict[str, Any]:
-    return {
-        "model": model.name,
-        "url": model.endpoint.url,
-        **sampling.options(),
-        "extra": model.extra,
-    }

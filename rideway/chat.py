@@ -38,6 +38,7 @@ from rideway.completions import (
     wire_message,
     wire_tools,
 )
+from rideway.dialect import NOT_EXTRA, Dialect, says_too_long
 from rideway.errors import InputError
 from rideway.prompt import Prompt, load_prompt
 from rideway.records import Message
@@ -250,12 +251,6 @@ class Endpoint:
 
 # --- models -------------------------------------------------------------------------------------
 
-_TOO_LONG = re.compile(
-    r"context[_ -]?(length|window|size)|maximum context|prompt is too long|too many (input )?tokens"
-    r"|exceeds? the (available|maximum)|input length|max_model_len",
-    re.IGNORECASE,
-)
-
 
 class OpenAIChat:
     """A chat model behind an OpenAI-compatible endpoint.
@@ -268,6 +263,9 @@ class OpenAIChat:
         model: The name that the endpoint knows.
         endpoint: Where it is.
         extra: Further request fields; by default those that turn private reasoning off.
+
+    Raises:
+        InputError: `extra` holds a field that is not its to set.
     """
 
     def __init__(
@@ -276,12 +274,17 @@ class OpenAIChat:
         self.name = model
         self.endpoint = endpoint
         self.extra = dict(non_thinking(model, endpoint.host) if extra is None else extra)
-        self._forms: dict[str, str | None] = {}
-        self._schemas = True
+        if taken := sorted(NOT_EXTRA & self.extra.keys()):
+            raise InputError(f"model {model}: the request fields {', '.join(taken)} are set by us")
+        self._dialect = Dialect(model)
         self._tools: tuple[Tools, str] | None = None
 
     def __repr__(self) -> str:
         return f"OpenAIChat({self.name!r}, {self.endpoint!r})"
+
+    @property
+    def settings(self) -> dict[str, Any]:  # noqa: D102
+        return {"model": self.name, "url": self.endpoint.url, "extra": self.extra}
 
     async def complete(  # noqa: D102
         self,
@@ -303,18 +306,20 @@ class OpenAIChat:
         written = self._written(tools) if tools else None
         taken = tuple(call.id for message in messages for call in message.tool_calls if call.id)
         while True:
-            fields = self._fields(options)
+            fields = self._dialect.fields(options)
             try:
                 answer = await self.endpoint.post(wire_body(fields, messages, written), taken)
             except RequestRefused as refusal:
-                if refusal.status == 413 or _TOO_LONG.search(refusal.detail):
+                if refusal.status == 413 or says_too_long(refusal.detail):
                     fault = ModelFault(f"{self.name}: {refusal}")
-                elif self._fields(options) != fields or self._adapt(options, refusal.detail):
+                elif self._dialect.fields(options) != fields:
+                    continue  # another call met the same refusal meanwhile
+                elif self._dialect.adapt(options, refusal.detail):
                     continue
                 else:
                     raise
             else:
-                notes = tuple(f"{name} refused by the endpoint" for name in self._forms)
+                notes = self._dialect.notes
                 return replace(answer, notes=answer.notes + notes) if notes else answer
             raise fault
 
@@ -323,32 +328,6 @@ class OpenAIChat:
         if self._tools is None or self._tools[0] is not tools:
             self._tools = (tools, wire_tools(tools))
         return self._tools[1]
-
-    def _fields(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        fields: dict[str, Any] = {"model": self.name}
-        for name, value in options.items():
-            form = self._forms.get(name, name)
-            if value is not None and form is not None:
-                fields[form] = value
-        if not self._schemas and "response_format" in fields:
-            fields["response_format"] = {"type": "json_object"}
-        return fields
-
-    def _adapt(self, options: Mapping[str, Any], detail: str) -> bool:
-        """Change the form of a field that the refusal names; False: it names none of ours."""
-        for name, value in options.items():
-            form = self._forms.get(name, name)
-            if value is None or form is None or not re.search(rf"\b{form}\b", detail):
-                continue
-            if name == "response_format" and self._schemas and value.get("type") == "json_schema":
-                self._schemas = False
-                self._forms[name] = name
-            elif name == form == "max_tokens":
-                self._forms[name] = "max_completion_tokens"
-            else:
-                self._forms[name] = None
-            return True
-        return False
 
 
 class Endpoints:

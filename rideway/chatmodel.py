@@ -36,10 +36,17 @@ class ModelFault(Exception):
 
 
 class ChatModel(Protocol):
-    """Anything that answers a conversation; `name` is what records call it."""
+    """Anything that answers a conversation.
+
+    `name` is what records call it; `settings` is all that fixes it besides the options of a call:
+    name, address, further request fields, never a key.
+    """
 
     @property
     def name(self) -> str: ...  # noqa: D102
+
+    @property
+    def settings(self) -> dict[str, Any]: ...  # noqa: D102
 
     async def complete(
         self,
@@ -95,6 +102,10 @@ class ScriptedChat:
     answers: Iterable[Answer] | Script
     name: str = "scripted"
     asked: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def settings(self) -> dict[str, Any]:  # noqa: D102
+        return {"model": self.name}
 
     async def complete(  # noqa: D102
         self, messages: Sequence[Message], tools: Tools | None = None, **options: Any

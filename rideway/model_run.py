@@ -7,10 +7,9 @@ The first interrupt lets what is under way finish, the second stops at once.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,86 +20,33 @@ from rideway.records import Ending, Task, Trajectory
 from rideway.run import judge_folder, run_config, score_row
 from rideway.run_files import RunFiles
 from rideway.run_folder import Key, RunFolder, key_of
-from rideway.workers import run_interruptibly, work_through
-
-MOST_FAILURES_IN_A_ROW = 20
-"""Episodes in a row that a provider may fail before the run stops by itself."""
+from rideway.tally import Tally, run_counted
+from rideway.workers import work_through
 
 
 @dataclass
-class RunState:
-    """Where a run stands.
+class RunState(Tally):
+    """Where a run stands; its jobs are episodes.
 
     Attributes:
-        total: Episodes of the whole grid.
-        found: Episodes that the folder already had.
-        played: Episodes finished by this call.
-        provider_errors: Episodes of this call that a provider failed: owed again, in no score.
         agent_errors: Episodes of this call that the model could not finish; they count.
-        calls: Model calls of this call's episodes; likewise the tokens.
-        tokens_unknown: Episodes whose provider did not say how many tokens they took.
-        stopped: Why the run ended early, None where it did not.
     """
 
-    total: int
-    found: int
-    played: int = 0
-    provider_errors: int = 0
     agent_errors: int = 0
-    calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    tokens_unknown: int = 0
-    stopped: str | None = None
-    started: float = field(default_factory=time.monotonic)
 
-    @property
-    def owed(self) -> int:
-        """Episodes of the grid that are still to be played."""
-        return self.total - self.found - self.played
-
-    @property
-    def seconds(self) -> float:
-        """Since the run began."""
-        return time.monotonic() - self.started
-
-    @property
-    def seconds_left(self) -> float | None:
-        """At the rate so far; None before the first episode."""
-        return self.owed * self.seconds / self.played if self.played else None
-
-    def add(self, trajectory: Trajectory) -> None:
-        """Count one episode."""
-        self.played += trajectory.ending != Ending.PROVIDER_ERROR
-        self.provider_errors += trajectory.ending == Ending.PROVIDER_ERROR
+    def add(self, trajectory: Trajectory) -> bool:
+        """Count one episode; True where the provider failed too many in a row."""
+        self.spend(trajectory.usage)
+        if trajectory.ending == Ending.PROVIDER_ERROR:
+            return self.fail(trajectory.notes[0] if trajectory.notes else "", "episodes")
         self.agent_errors += trajectory.ending == Ending.AGENT_ERROR
-        usage = trajectory.usage
-        if usage is None or not usage.calls:
-            return
-        self.calls += usage.calls
-        if usage.prompt_tokens is None or usage.completion_tokens is None:
-            self.tokens_unknown += 1
-        else:
-            self.prompt_tokens += usage.prompt_tokens
-            self.completion_tokens += usage.completion_tokens
+        self.finish()
+        return False
 
     def line(self) -> str:
-        """One line of progress: episodes, rate, tokens, failures, time left."""
-        parts = [
-            f"{self.found + self.played}/{self.total} episodes",
-            f"{60 * self.played / max(self.seconds, 1e-9):.1f} a minute",
-            f"{self.prompt_tokens:,} + {self.completion_tokens:,} tokens",
-        ]
-        if self.tokens_unknown:
-            parts.append(f"tokens of {self.tokens_unknown} unknown")
-        if self.provider_errors:
-            parts.append(f"{self.provider_errors} provider errors (owed again)")
-        if self.agent_errors:
-            parts.append(f"{self.agent_errors} agent errors")
-        left = self.seconds_left
-        if left is not None and self.owed:
-            parts.append(f"{int(left) // 3600}:{int(left) % 3600 // 60:02d} left")
-        return ", ".join(parts)
+        """One line of progress: episodes, rate, cost, failures, time left."""
+        odd = [f"{self.agent_errors} agent errors"] if self.agent_errors else []
+        return self.describe("episodes", *odd)
 
 
 Progress = Callable[[RunState], None]
@@ -159,8 +105,7 @@ def play_models(
     with ExitStack() as stack:
         files = RunFiles(folder, stack, "trajectories", "verdicts", "scores")
         run = _Run(cast, seed, files, state, progress)
-        if run_interruptibly(lambda stop: run.all(jobs, concurrency, stop)):
-            state.stopped = "interrupted"
+        run_counted(state, lambda stop: run.all(jobs, concurrency, stop), progress)
     return state
 
 
@@ -177,7 +122,6 @@ class _Run:
         self._files = files
         self._state = state
         self._progress = progress
-        self._in_a_row = 0
 
     async def all(self, jobs: Sequence[Job], concurrency: int, stop: asyncio.Event) -> None:
         """Plays the jobs, so many at once, until they are done or `stop` is set."""
@@ -197,15 +141,9 @@ class _Run:
             model=job.agent.model,
         )
         self._files.write("trajectories", trajectory)
-        self._state.add(trajectory)
-        if trajectory.ending == Ending.PROVIDER_ERROR:
-            self._in_a_row += 1
-            if self._in_a_row >= MOST_FAILURES_IN_A_ROW:
-                last = trajectory.notes[0]
-                self._state.stopped = f"{self._in_a_row} episodes in a row failed, last: {last}"
-                stop.set()
-        else:
-            self._in_a_row = 0
+        if self._state.add(trajectory):
+            stop.set()
+        if trajectory.ending != Ending.PROVIDER_ERROR:
             verdict = ChecksJudge().judge(job.task, trajectory)
             self._files.write("verdicts", verdict)
             self._files.write("scores", score_row(trajectory, verdict, job.task))

@@ -5,7 +5,9 @@ otherwise the verdict is `undecided`. An answer that is not exactly the JSON obj
 vote, neither pass nor fail: the pass is asked again and then kept as unread.
 
 Everything in a transcript is data. It reaches the judge as JSON between lines that carry a tag
-drawn for this one call, and nothing of the answer counts but that one object.
+drawn for this one judgement, long after the transcript was written, and nothing of the answer
+counts but that one object. All passes of a judgement ask the same prompt, so that a provider
+can keep its beginning; what is asked again carries a tag of its own, or it would be answered alike.
 """
 
 from __future__ import annotations
@@ -18,15 +20,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from rideway import __version__
 from rideway.chat import ChatModel, ModelFault, ProviderError, load_prompt, total_usage
 from rideway.errors import InputError
+from rideway.jsonl import digest
 from rideway.metric.audit import panel_verdict
 from rideway.records import JudgePass, Message, Outcome, Task, Trajectory, Usage, Verdict
+from rideway.run_folder import PanelConfig
 
 JUDGES = 3
 PASSES = 3
 ASKED_AGAIN = 2
 """How often an unreadable pass is asked again."""
+TEMPERATURE = 0.0
 MOST_TOKENS = 4096
 
 Vote = Literal["pass", "fail"]
@@ -39,7 +45,7 @@ class Panel:
         judges: Three chat models with different names.
         allow_self: Whether a judge may be the agent that it judges.
         max_tokens: Limit of one answer.
-        draw_tag: Gives the tag of a call; random unless a test needs another.
+        draw_tag: Gives the tag of a judgement; random unless a test needs another.
 
     Raises:
         InputError: They are not three, or two are one model.
@@ -63,6 +69,22 @@ class Panel:
         self._allow_self = allow_self
         self._max_tokens = max_tokens
         self._draw_tag = draw_tag
+        self._digest = self.config.digest
+
+    @property
+    def config(self) -> PanelConfig:
+        """Everything that fixes its verdicts, for the folder in which it judges."""
+        return PanelConfig(
+            rideway=__version__,
+            panel=self.name,
+            judges=tuple(judge.settings for judge in self.judges),
+            passes=PASSES,
+            asked_again=ASKED_AGAIN,
+            temperature=TEMPERATURE,
+            max_tokens=self._max_tokens,
+            prompt=load_prompt("judge").digest,
+            answer_format=digest(ANSWER_FORMAT),
+        )
 
     def refuse_self(self, model: str | None) -> None:
         """Raises InputError where a judge is the agent, unless that is allowed."""
@@ -84,8 +106,13 @@ class Panel:
         """
         self.refuse_self(trajectory.model)
         case = Case.of(task, trajectory)
+        first = case.prompt(self._draw_tag)
         readings = await asyncio.gather(
-            *(self._pass(judge, number, case) for judge in self.judges for number in range(PASSES))
+            *(
+                self._pass(judge, number, case, first)
+                for judge in self.judges
+                for number in range(PASSES)
+            )
         )
         passes = tuple(reading for reading, _ in readings)
         outcome = decide(passes)
@@ -101,20 +128,22 @@ class Panel:
                 item for item in range(len(task.rubrics)) if item_met(passes, item) is False
             ),
             usage=total_usage(one.usage for one in passes if one.usage),
+            config=self._digest,
         )
 
     async def _pass(
-        self, judge: ChatModel, number: int, case: Case
+        self, judge: ChatModel, number: int, case: Case, prompt: str
     ) -> tuple[JudgePass, str | None]:
         """One pass, and the provider's failure that kept it from being read, if one did."""
         usages: list[Usage] = []
         unread: list[str] = []
         failure: str | None = None
-        for _ in range(1 + ASKED_AGAIN):
+        for time in range(1 + ASKED_AGAIN):
+            prompt = case.prompt(self._draw_tag) if time else prompt
             try:
                 answer = await judge.complete(
-                    [Message(role="user", content=case.prompt(self._draw_tag))],
-                    temperature=0.0,
+                    [Message(role="user", content=prompt)],
+                    temperature=TEMPERATURE,
                     max_tokens=self._max_tokens,
                     response_format=ANSWER_FORMAT,
                 )
@@ -184,7 +213,7 @@ class Case:
         )
 
     def prompt(self, draw_tag: Callable[[], str]) -> str:
-        """The whole prompt of one call, under a tag that occurs in none of the materials."""
+        """The whole prompt, under a tag that occurs in none of the materials."""
         materials = (self.rubrics, self.scenario, self.state, self.transcript)
         while any((tag := draw_tag()) in material for material in materials):
             continue

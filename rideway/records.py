@@ -189,7 +189,11 @@ class JudgePass(Record):
 
 
 class Verdict(Record):
-    """What the success gate says of one trajectory, with every pass that led to it (section 3)."""
+    """What the success gate says of one trajectory, with every pass that led to it (section 3).
+
+    `config` is the digest of the panel's configuration, which the run folder's `panels.jsonl`
+    holds; None for the checks.
+    """
 
     trajectory_id: str
     panel: str
@@ -197,6 +201,7 @@ class Verdict(Record):
     passes: tuple[JudgePass, ...] = ()
     failed_items: tuple[int, ...] = ()
     usage: Usage | None = None
+    config: str | None = None
     record_version: Literal[1] = RECORD_VERSION
 
 

@@ -4,6 +4,7 @@
     tags.jsonl           why the steps of built-in agents are there; never part of a conversation
     trajectories.jsonl   one episode a line
     verdicts.jsonl       one verdict a line
+    panels.jsonl         the configuration of each panel of models that judged here
     scores.jsonl         one row of counts, floors and utility a line
 
 Nothing is rewritten: an episode that a later line repeats counts as the first of them that did not
@@ -21,7 +22,7 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 
 from rideway.errors import InputError
-from rideway.jsonl import JsonlReader, describe
+from rideway.jsonl import JsonlReader, describe, digest
 from rideway.records import RECORD_VERSION, Count, Ending, Record, Trajectory, Verdict
 
 Key = tuple[str, str, int]
@@ -52,21 +53,45 @@ class RunConfig(Record):
     most_messages: Count
     most_user_messages: Count
 
-    def differences(self, other: RunConfig) -> Iterator[str]:
-        """What the other has different, one text a field."""
-        for name in RunConfig.model_fields:
-            mine, theirs = getattr(self, name), getattr(other, name)
-            if mine == theirs:
-                continue
-            if isinstance(mine, dict):
-                for key in sorted(set(mine) | set(theirs)):
-                    if mine.get(key) != theirs.get(key):
-                        yield f"{name}.{key}: {mine.get(key)!r} -> {theirs.get(key)!r}"
-            elif isinstance(mine, tuple):
-                gone, new = sorted(set(mine) - set(theirs)), sorted(set(theirs) - set(mine))
-                yield f"{name}: without {gone[:5]}, with {new[:5]} ({len(mine)} -> {len(theirs)})"
-            else:
-                yield f"{name}: {mine!r} -> {theirs!r}"
+
+class PanelConfig(Record):
+    """Everything that fixes how a panel judges; `judges` holds models and addresses, never a key.
+
+    `prompt` and `answer_format` are digests of the judge's prompt and of the schema it answers in.
+    """
+
+    record_version: Literal[1] = RECORD_VERSION
+    rideway: str
+    panel: str
+    judges: tuple[dict[str, Any], ...]
+    passes: Count
+    asked_again: Count
+    temperature: float
+    max_tokens: Count
+    prompt: str
+    answer_format: str
+
+    @property
+    def digest(self) -> str:
+        """What its verdicts name it by; the release of this package does not count."""
+        return digest(self.model_dump(mode="json", exclude={"rideway"}))
+
+
+def differences(mine: Record, theirs: Record) -> Iterator[str]:
+    """What the second of two configurations has different, one text a field."""
+    for name in type(mine).model_fields:
+        ours, other = getattr(mine, name), getattr(theirs, name)
+        if ours == other:
+            continue
+        if isinstance(ours, dict):
+            for key in sorted(set(ours) | set(other)):
+                if ours.get(key) != other.get(key):
+                    yield f"{name}.{key}: {ours.get(key)!r} -> {other.get(key)!r}"
+        elif isinstance(ours, tuple) and all(isinstance(one, str) for one in (*ours, *other)):
+            gone, new = sorted(set(ours) - set(other)), sorted(set(other) - set(ours))
+            yield f"{name}: without {gone[:5]}, with {new[:5]} ({len(ours)} -> {len(other)})"
+        else:
+            yield f"{name}: {ours!r} -> {other!r}"
 
 
 class TagRow(Record):
@@ -128,7 +153,7 @@ class RunFolder:
             partial = path / ".run.json.partial"
             partial.write_text(text + "\n", encoding="utf-8")
             partial.replace(folder.file("run"))
-        elif different := list(folder.config().differences(config)):
+        elif different := list(differences(folder.config(), config)):
             raise RunError(
                 f"{path}: was begun with another configuration ({'; '.join(different)}): "
                 "use that one, or another folder"
@@ -181,13 +206,22 @@ class RunFolder:
                 "ending": Ending.PROVIDER_ERROR.value,
             }
 
-    def verdicts(self, panel: str | None = None) -> dict[str, Verdict]:
-        """The last verdict on each trajectory, or the last of one panel, by trajectory id."""
+    def verdicts(self, panel: str | None = None, config: str | None = None) -> dict[str, Verdict]:
+        """The last verdict on each trajectory, or the last of one panel, by trajectory id.
+
+        Args:
+            panel: Name of a panel.
+            config: Digest of a panel's configuration.
+        """
         return {
             one.trajectory_id: one
             for one in self._records("verdicts", Verdict)
-            if panel in (None, one.panel)
+            if panel in (None, one.panel) and config in (None, one.config)
         }
+
+    def panels(self) -> dict[str, PanelConfig]:
+        """The configurations of the panels of models that judged here, by their digests."""
+        return {one.digest: one for one in self._records("panels", PanelConfig)}
 
     def scores(self) -> dict[str, ScoreRow]:
         """The last score of each trajectory, by its id."""

@@ -40,11 +40,15 @@ async def work_through(
             raise outcome
 
 
-def run_interruptibly(main: Callable[[asyncio.Event], Awaitable[None]]) -> bool:
+def run_interruptibly(
+    main: Callable[[asyncio.Event], Awaitable[None]],
+    on_first: Callable[[], None] = lambda: None,
+) -> bool:
     """Runs `main(stop)` in an event loop; returns whether it was interrupted.
 
-    The first interrupt sets `stop`, upon which `main` is to begin nothing new; the second cancels
-    it. Other signals, and interrupts outside the main thread, are left alone.
+    The first interrupt sets `stop`, upon which `main` is to begin nothing new, and calls
+    `on_first`; the second cancels it. Other signals, and interrupts outside the main thread, are
+    left alone.
     """
     interrupts = 0
 
@@ -58,6 +62,7 @@ def run_interruptibly(main: Callable[[asyncio.Event], Awaitable[None]]) -> bool:
             interrupts += 1
             if interrupts == 1:
                 stop.set()
+                on_first()
             else:
                 task.cancel()
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rideway.cli import main
+from rideway.env.expressions import STOP
 from rideway.tasks import load_tasks
+from tests.faulty_server import FaultyServer, serving
 
 FIRST = load_tasks("custom14")[0].task_id
 
@@ -113,7 +117,6 @@ def test_judge_by_checks_finds_nothing_new(capsys: pytest.CaptureFixture, folder
         (["run", "--agent", "profile:nobody", "--out", "x"], "'nobody'"),
         (["run", "--agent", "robot", "--out", "x"], "robot"),
         (["run", "--agent", "reference", "--tasks", "zz*", "--out", "x"], "fits no task"),
-        (["run", "--agent", "reference", "--trials", "0", "--out", "x"], "--trials"),
         (["leaderboard", "no-such-folder"], "no-such-folder"),
         (["judge", "no-such-folder"], "no-such-folder: is no run folder"),
     ],
@@ -128,6 +131,77 @@ def test_a_wrong_call_is_one_line_and_exit_2(
     assert told in err
     assert err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["run", "--trials", "0"], "--trials: must be a whole number of at least 1, got '0'"),
+        (["run", "--concurrency", "0"], "--concurrency: must be a whole number of at least 1"),
+        (["run", "--temperature", "nan"], "--temperature: must be a number of at least 0"),
+        (["run", "--extra", "[1]"], "--extra: must be a JSON object, got '[1]'"),
+        (["run", "--extra", "{"], "--extra: is no JSON"),
+        (["run", "--timeout", "0"], "--timeout: must be a whole number of at least 1"),
+        (["judge", "x", "--concurrency", "0"], "--concurrency: must be a whole number"),
+    ],
+)
+def test_a_wrong_option_is_one_line_and_exit_2(
+    capsys: pytest.CaptureFixture, arguments: list[str], told: str
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert told in err
+
+
+def answered(body: dict[str, Any]) -> dict[str, Any]:
+    """The agent gives up at once; a judge finds nothing met."""
+    if "response_format" not in body:
+        return {"role": "assistant", "content": f"抱歉，办不了。{STOP}"}
+    prompt = body["messages"][0]["content"]
+    count = max(int(n) for n in re.findall(r'"item": (\d+)', prompt))
+    items = [{"item": n, "reason": "无", "met": False} for n in range(1, count + 1)]
+    text = json.dumps({"items": items, "verdict": "fail"}, ensure_ascii=False)
+    return {"role": "assistant", "content": text}
+
+
+def test_a_model_is_played_and_judged_by_its_options(
+    capsys: pytest.CaptureFixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    out = str(tmp_path / "run")
+    play = ["run", "--agent", "openai:m", "--tasks", "custom14/*", "--trials", "1", "--out", out]
+    judge = ["judge", out, "--panel", "openai:A,B,C", "--compare-checks"]
+    with serving(FaultyServer(answered, keep=True)) as server:
+        at = ["--base-url", server.url]
+        options = ["--extra", '{"reasoning_effort": "high"}', "--max-tokens", "77"]
+        status, _, err = run(capsys, *play, *at, *options)
+        assert status == 0, err
+        assert "14/14 episodes" in err
+        asked = server.requests
+        assert {one["max_tokens"] for one in asked} == {77}
+        assert {one["reasoning_effort"] for one in asked} == {"high"}
+        assert all("chat_template_kwargs" not in one for one in asked)
+        told = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))
+        assert told["models"]["openai:m"]["extra"] == {"reasoning_effort": "high"}
+        asked.clear()
+        status, text, err = run(capsys, *judge, *at, "--max-tokens", "900")
+        assert status == 0, err
+        assert "0 pass, 14 fail, 0 undecided" in text
+        assert "14/14 judged" in err
+        assert "126 calls" in err
+        assert (len(asked), {one["max_tokens"] for one in asked}) == (126, {900})
+        status, text, err = run(capsys, *judge, *at)
+        assert (status, text) == (2, "")
+        assert "14 verdicts of panel:A,B,C came from another configuration" in err
+        assert "max_tokens: 900 -> 4096" in err
+        status, _, err = run(capsys, *judge, *at, "--again")
+        assert (status, len(asked)) == (0, 252)
+        status, _, err = run(capsys, *play[:-1], f"{out}2", *at, "--extra", '{"stream": true}')
+        assert status == 2
+        assert "the request fields stream are set by us" in err
 
 
 def test_demo_keeps_a_run_folder_and_a_leaderboard(

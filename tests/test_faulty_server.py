@@ -12,10 +12,11 @@ import pytest
 from rideway.cast import Cast
 from rideway.chat import Patience
 from rideway.errors import InputError
-from rideway.model_run import MOST_FAILURES_IN_A_ROW, play_models
+from rideway.model_run import play_models
 from rideway.records import Ending, Trajectory
 from rideway.run_files import RunFiles
 from rideway.run_folder import RunError, RunFolder, key_of
+from rideway.tally import MOST_FAILURES_IN_A_ROW
 from tests.faulty_server import FAULTS, FaultyServer, serving
 from tests.ride_tasks import reply, small_tasks
 from tests.run_grid import AGENT, PATIENCE, cast
@@ -52,10 +53,10 @@ def test_with_five_percent_of_each_fault_the_grid_ends_like_the_faultless_one(
 ) -> None:
     total = 3 * tasks
     state, good = played(tmp_path / "good", tasks)
-    assert (state.played, state.owed, state.provider_errors) == (total, 0, 0)
+    assert (state.done, state.owed, state.provider_errors) == (total, 0, 0)
     assert set(good.met) == {"answered"}
     bad_state, bad = played(tmp_path / "bad", tasks, rates=EACH, hang=3.0)
-    assert (bad_state.played, bad_state.owed, bad_state.provider_errors) == (total, 0, 0)
+    assert (bad_state.done, bad_state.owed, bad_state.provider_errors) == (total, 0, 0)
     assert set(bad.met) == {"answered", *FAULTS}
     assert min(bad.met.values()) >= tasks // 2
     without, with_faults = RunFolder(tmp_path / "good"), RunFolder(tmp_path / "bad")
@@ -71,14 +72,14 @@ def test_an_outage_is_owed_in_no_score_and_paid_by_the_next_run(tmp_path: Path) 
     with serving(FaultyServer(reply, rates={"server error": 1.0})) as server:
         patient = cast(server.url)
         state = play_models(patient, TASKS[:4], out=tmp_path, concurrency=4)
-        assert (state.played, state.provider_errors, state.owed) == (0, 12, 12)
+        assert (state.done, state.provider_errors, state.owed) == (0, 12, 12)
         assert "12 provider errors (owed again)" in state.line()
         folder = RunFolder(tmp_path)
         assert list(folder.trajectories()) == []
         assert folder.verdicts() == folder.scores() == {}
         server._rates.clear()
         state = play_models(patient, TASKS[:4], out=tmp_path, concurrency=4)
-    assert (state.found, state.played, state.owed) == (0, 12, 0)
+    assert (state.found, state.done, state.owed) == (0, 12, 0)
     assert {one.ending for one in folder.trajectories()} == {Ending.USER_STOP}
     assert len(folder.scores()) == 12
     assert len(folder.file("trajectories").read_bytes().splitlines()) == 24
@@ -103,7 +104,7 @@ def test_another_configuration_is_refused_with_the_difference(tmp_path: Path) ->
         assert config["models"][AGENT]["seed"] == 0
         assert len(config["models"]["prompt agent"]) == 64
         again = play_models(cast(server.url), TASKS[:1], 1, out=tmp_path)
-    assert (again.found, again.played) == (1, 0)
+    assert (again.found, again.done) == (1, 0)
 
 
 def test_one_name_for_two_agents_is_refused(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_killed_at_random_moments_and_resumed_nothing_is_lost_or_doubled(
         printed, told = process.communicate()
     assert process.returncode == 0, told
     state = json.loads(printed)
-    assert (state["found"], state["played"]) == (len(before), total - len(before))
+    assert (state["found"], state["done"]) == (len(before), total - len(before))
     lines = finished_lines(tmp_path)
     assert lines[: len(before)] == before
     keys = Counter(key_of(Trajectory.model_validate_json(line)) for line in lines)
@@ -86,11 +86,12 @@ def test_one_interrupt_lets_what_is_under_way_finish(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         printed, told = process.communicate(timeout=20)
     assert process.returncode == 0, told
+    assert "finishing what is under way; interrupt again to stop at once" in told
     state = json.loads(printed)
     assert state["stopped"] == "interrupted"
-    assert before < state["played"] <= before + 8
+    assert before < state["done"] <= before + 8
     folder = RunFolder(tmp_path)
-    assert len(list(folder.trajectories())) == len(folder.scores()) == state["played"]
+    assert len(list(folder.trajectories())) == len(folder.scores()) == state["done"]
 
 
 def test_two_interrupts_stop_at_once_and_lose_no_finished_episode(tmp_path: Path) -> None:
@@ -107,7 +108,7 @@ def test_two_interrupts_stop_at_once_and_lose_no_finished_episode(tmp_path: Path
     assert process.returncode == 0, told
     state = json.loads(printed)
     assert state["stopped"] == "interrupted"
-    assert len(finished_lines(tmp_path)) == state["played"] >= 3
+    assert len(finished_lines(tmp_path)) == state["done"] >= 3
 
 
 def test_a_full_disk_is_reported_and_loses_nothing_that_was_written(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def test_a_plugin_and_the_agenda_user_need_no_endpoint(
     who = Cast([PLUGIN])
     assert isinstance(who.player(TASKS[0], 0, 0), AgendaUser)
     state = play_models(who, TASKS, 2, out=tmp_path)
-    assert (state.played, state.calls, state.owed) == (6, 0, 0)
+    assert (state.done, state.calls, state.owed) == (6, 0, 0)
     folder = RunFolder(tmp_path)
     for one in folder.trajectories():
         assert (one.agent, one.model, one.source) == (PLUGIN, PLUGIN, "model")
@@ -90,14 +90,14 @@ def test_a_refused_key_stops_the_run_and_what_was_finished_stays(tmp_path: Path)
         assert server.met["unauthorized"] <= 4
         server._rates.clear()
         state = play_models(who, TASKS, out=tmp_path / "second", concurrency=4)
-    assert (state.played, state.provider_errors) == (9, 0)
+    assert (state.done, state.provider_errors) == (9, 0)
     assert len(list(RunFolder(tmp_path / "first").trajectories())) == 3
 
 
 def test_a_conversation_too_long_for_the_model_counts_as_its_failure(tmp_path: Path) -> None:
     with serving(FaultyServer(reply, rates={"too long": 1.0})) as server:
         state = play_models(cast(server.url), TASKS[:1], out=tmp_path)
-    assert (state.played, state.agent_errors, state.owed) == (3, 3, 0)
+    assert (state.done, state.agent_errors, state.owed) == (3, 3, 0)
     assert "3 agent errors" in state.line()
     folder = RunFolder(tmp_path)
     assert {one.ending for one in folder.trajectories()} == {Ending.AGENT_ERROR}
@@ -115,7 +115,7 @@ def test_the_line_of_progress_tells_rate_tokens_failures_and_time_left() -> None
     state.add(one.model_copy(update={"usage": Usage(calls=3)}))
     state.add(one.model_copy(update={"ending": Ending.PROVIDER_ERROR}))
     state.add(one.model_copy(update={"ending": Ending.AGENT_ERROR}))
-    assert (state.played, state.owed, state.calls) == (6, 158, 57)
+    assert (state.done, state.owed, state.calls) == (6, 158, 57)
     line = state.line()
     for part in (
         "16/174 episodes",

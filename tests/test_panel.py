@@ -243,7 +243,22 @@ def test_judges_are_asked_at_temperature_zero_for_the_schema_in_one_message() ->
             assert asked["tools"] is None
             (message,) = asked["messages"]
             prompts.append(message.content)
-    assert len(set(prompts)) == 9  # each call has a tag of its own
+    assert len(prompts) == 9
+    assert len(set(prompts)) == 1  # a provider can keep what it has read
+    again = panel_of([PASS] * 3, [PASS] * 3, [PASS] * 3)
+    asyncio.run(again.judge(TASK, episode()))
+    assert isinstance(again.judges[0], ScriptedChat)
+    assert again.judges[0].asked[0]["messages"][0].content not in prompts  # another tag
+
+
+def test_what_is_asked_again_has_a_tag_of_its_own() -> None:
+    panel = panel_of([PASS] * 3, [PASS] * 3, ["？", "？", PASS, PASS, PASS])
+    verdict = asyncio.run(panel.judge(TASK, episode()))
+    assert all(one.outcome == "pass" for one in verdict.passes)
+    judge = panel.judges[2]
+    assert isinstance(judge, ScriptedChat)
+    prompts = [asked["messages"][0].content for asked in judge.asked]
+    assert (len(prompts), len(set(prompts))) == (5, 3)
 
 
 # --- who may judge ------------------------------------------------------------------------------

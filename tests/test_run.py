@@ -12,7 +12,7 @@ from rideway.jsonl import JsonlWriter
 from rideway.metric import PUBLISHED_PENALTIES
 from rideway.records import Ending, RubricItem, Task
 from rideway.run import judge_folder, play, play_one
-from rideway.run_folder import RunConfig, RunError, RunFolder, key_of
+from rideway.run_folder import RunConfig, RunError, RunFolder, differences, key_of
 from tests.example_task import example
 
 AGENTS = ("reference", "profile:confirmer=0.5")
@@ -213,4 +213,4 @@ def test_the_configuration_reads_back() -> None:
         most_user_messages=60,
     )
     assert RunConfig.model_validate_json(config.model_dump_json()) == config
-    assert list(config.differences(config)) == []
+    assert list(differences(config, config)) == []

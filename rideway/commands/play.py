@@ -9,7 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rideway.commands.board import board_text, rank_folders
-from rideway.commands.terminal import Bar, Line, natural, print_json, say
+from rideway.commands.terminal import (
+    Bar,
+    Line,
+    json_object,
+    measure,
+    natural,
+    positive,
+    print_json,
+    say,
+)
 from rideway.errors import InputError
 
 if TYPE_CHECKING:
@@ -112,30 +121,25 @@ def _add_run(commands: Any) -> None:
         help="reference, profile:NAME, openai:MODEL or python:module:factory; may be repeated",
     )
     parser.add_argument("--user", default="agenda", help="agenda (default) or openai:MODEL")
-    parser.add_argument("--base-url", metavar="URL", help="OpenAI-compatible endpoint of models")
+    _add_endpoint(parser, "the agent models")
     parser.add_argument("--tasks", default="*", metavar="GLOB", help="tasks by id, such as rh44/*")
     parser.add_argument(
-        "--trials", type=natural, default=3, help="attempts at each task (default 3)"
+        "--trials", type=positive, default=3, help="attempts at each task (default 3)"
     )
     parser.add_argument("--seed", type=natural, default=0, help="seed of the run (default 0)")
     parser.add_argument(
         "--concurrency",
-        type=natural,
+        type=positive,
         metavar="N",
         help="episodes under way at once (models: 16; built-in agents: processes, 1)",
     )
-    parser.add_argument("--temperature", type=float, default=0.0, help="of the agent model")
-    parser.add_argument("--max-tokens", type=natural, help="of one answer of the agent model")
+    parser.add_argument("--temperature", type=measure, default=0.0, help="of the agent model")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="run folder")
     parser.set_defaults(command=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Play agents x tasks x trials into a run folder; what the folder has is not played again."""
-    if arguments.trials < 1:
-        raise InputError("--trials must be at least 1")
-    if arguments.concurrency is not None and arguments.concurrency < 1:
-        raise InputError("--concurrency must be at least 1")
     chosen = _chosen(arguments.tasks)
     built_in = all(spec.partition(":")[0] in _BUILT_IN for spec in arguments.agent)
     if built_in and arguments.user == "agenda":
@@ -165,6 +169,7 @@ def _run_models(arguments: argparse.Namespace, chosen: Sequence[Task]) -> int:
     from rideway.cast import Cast
     from rideway.chatmodel import Sampling
     from rideway.model_run import play_models
+    from rideway.retry import Patience
 
     concurrency = arguments.concurrency or 16
     sampling = {"temperature": arguments.temperature, "seed": arguments.seed}
@@ -175,7 +180,9 @@ def _run_models(arguments: argparse.Namespace, chosen: Sequence[Task]) -> int:
         arguments.user,
         base_url=arguments.base_url,
         sampling=Sampling(**sampling),
+        extra=arguments.extra,
         concurrency=concurrency,
+        patience=Patience(attempt_seconds=arguments.timeout),
     )
     with Line() as line:
         state = play_models(
@@ -190,7 +197,7 @@ def _run_models(arguments: argparse.Namespace, chosen: Sequence[Task]) -> int:
     say(state.line())
     if state.stopped:
         say(f"stopped: {state.stopped}; the same command goes on where it stopped")
-    if state.found + state.played:
+    if state.found + state.done:
         print(board_text(rank_folders([arguments.out])))
     return 1 if state.owed else 0
 
@@ -209,11 +216,22 @@ def _add_judge(commands: Any) -> None:
         metavar="checks|openai:M1,M2,M3",
         help="offline checks (default), or three distinct models, three passes each",
     )
-    parser.add_argument("--base-url", metavar="URL", help="OpenAI-compatible endpoint of judges")
+    _add_endpoint(parser, "the judges")
     parser.add_argument(
         "--allow-self", action="store_true", help="let a judge grade its own episodes"
     )
-    parser.add_argument("--concurrency", type=natural, default=4, metavar="N", help="at once (4)")
+    parser.add_argument(
+        "--again",
+        action="store_true",
+        help="judge again what this panel judged under another configuration",
+    )
+    parser.add_argument(
+        "--concurrency",
+        type=positive,
+        default=4,
+        metavar="N",
+        help="trajectories under way at once, nine calls each (default 4)",
+    )
     parser.add_argument(
         "--compare-checks",
         action="store_true",
@@ -255,16 +273,25 @@ def judge(arguments: argparse.Namespace) -> int:
 
 
 def _judge_by_models(arguments: argparse.Namespace, folder: Any, chosen: Sequence[Task]) -> int:
+    from rideway.panel import MOST_TOKENS
     from rideway.panel_run import judge_with_panel, panel_of_models
+    from rideway.retry import Patience
 
     panel, endpoints = panel_of_models(
-        arguments.panel, base_url=arguments.base_url, allow_self=arguments.allow_self
+        arguments.panel,
+        base_url=arguments.base_url,
+        allow_self=arguments.allow_self,
+        max_tokens=arguments.max_tokens or MOST_TOKENS,
+        extra=arguments.extra,
+        concurrency=9 * arguments.concurrency,
+        patience=Patience(attempt_seconds=arguments.timeout),
     )
     with Line() as line:
         state = judge_with_panel(
             folder,
             chosen,
             panel,
+            again=arguments.again,
             endpoints=endpoints,
             concurrency=arguments.concurrency,
             progress=lambda state: line.show(state.line()),
@@ -272,7 +299,7 @@ def _judge_by_models(arguments: argparse.Namespace, folder: Any, chosen: Sequenc
     say(state.line())
     if state.stopped:
         say(f"stopped: {state.stopped}; the same command goes on where it stopped")
-    return 1 if state.found + state.judged < state.total else 0
+    return 1 if state.owed else 0
 
 
 def _agreement(folder: Any, chosen: Sequence[Task]) -> dict[str, Any]:
@@ -304,6 +331,27 @@ def _agreement_text(agreement: dict[str, Any]) -> str:
 
 
 # --- shared --------------------------------------------------------------------------------------
+
+
+def _add_endpoint(parser: argparse.ArgumentParser, whose: str) -> None:
+    """Options of whoever asks models over the network; `whose` settings they are."""
+    parser.add_argument("--base-url", metavar="URL", help="OpenAI-compatible endpoint of models")
+    parser.add_argument(
+        "--max-tokens", type=positive, metavar="N", help=f"limit of one answer of {whose}"
+    )
+    parser.add_argument(
+        "--extra",
+        type=json_object,
+        metavar="JSON",
+        help=f"further request fields of {whose}, in place of those that turn thinking off",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=positive,
+        default=180,
+        metavar="SECONDS",
+        help="limit of one try of a call (default 180)",
+    )
 
 
 def _chosen(pattern: str) -> list[Task]:
