@@ -1,4 +1,4 @@
-"""A real model end to end: a small one behind llama.cpp's server as agent, user and judge.
+"""A real model end to end: a small one behind llama.cpp's server as agent, user and judges.
 
     python e2e/small_model.py [--tasks 2] [--trials 1] [--work build/e2e] [--url URL]
 
@@ -35,12 +35,18 @@ from rideway.model_run import play_models
 from rideway.panel_agreement import compare_with_checks
 from rideway.panel_run import judge_with_panel, panel_of_models
 from rideway.run_folder import RunFolder
+from rideway.tally import Tally
 from rideway.tasks import load_tasks
 
 MODEL = "smollm2-135m-instruct"
-CONTEXT = 8192
+CONTEXT = 10240
+"""Tokens of a conversation. The model was trained on 8,192, which the 26 schemas nearly fill."""
 SLOTS = 2
 JUDGE_TOKENS = 256
+AGAINST_LOOPS = {"repeat_penalty": 1.3, "repeat_last_n": 64}
+"""What so small a model needs to come to the end of a sentence; for the judges."""
+TEMPLATE = "models/templates/Qwen-Qwen2.5-7B-Instruct.jinja"
+"""In the sources of llama.cpp; the model's own template leaves tools out, this has its markers."""
 PATIENCE = Patience(attempts=2, attempt_seconds=600.0)
 
 
@@ -71,7 +77,7 @@ def model_file(work: Path) -> Path:
 
 
 def server_binary(work: Path) -> Path:
-    """`llama-server`, built where it is missing."""
+    """`llama-server`, built where it is missing, with the template of conversations beside it."""
     found = work / "llama-server"
     if found.exists():
         return found
@@ -87,9 +93,11 @@ def server_binary(work: Path) -> Path:
         "-DLLAMA_BUILD_TESTS=OFF",
         "-DLLAMA_BUILD_EXAMPLES=OFF",
     ]
-    subprocess.run(["cmake", "-S", root, "-B", root / "build", *options], check=True)
-    build = ["cmake", "--build", root / "build", "--target", "llama-server", "-j", "2"]
+    folder = str(root / "build")
+    subprocess.run(["cmake", "-S", str(root), "-B", folder, *options], check=True)
+    build = ["cmake", "--build", folder, "--target", "llama-server", "-j", "2"]
     subprocess.run(build, check=True)
+    shutil.copy2(root / TEMPLATE, work / "template.jinja")
     shutil.copy2(root / "build" / "bin" / "llama-server", found)
     return found
 
@@ -99,7 +107,9 @@ def serving(work: Path, port: int, threads: int) -> Iterator[str]:
     """The model behind its server on a port of this machine; gives the base URL."""
     binary, model = server_binary(work), model_file(work)
     command = [str(binary), "-m", str(model), "--host", "127.0.0.1", "--port", str(port)]
-    command += ["-c", str(SLOTS * CONTEXT), "--parallel", str(SLOTS), "-t", str(threads), "--jinja"]
+    command += ["-c", str(SLOTS * CONTEXT), "--parallel", str(SLOTS), "-t", str(threads)]
+    command += ["--override-kv", f"llama.context_length=int:{CONTEXT}"]
+    command += ["--jinja", "--chat-template-file", str(work / "template.jinja")]
     with (work / "server.log").open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log)
     try:
@@ -138,15 +148,8 @@ def run(url: str, out: Path, tasks: int, trials: int, tokens: int) -> None:
         concurrency=SLOTS,
         patience=PATIENCE,
     )
-    state = play_models(
-        cast,
-        chosen,
-        trials,
-        out=out,
-        concurrency=SLOTS,
-        progress=lambda state: sys.stderr.write(f"{state.line()}\n"),
-    )
-    show({"run": {k: v for k, v in asdict(state).items() if k != "started"}})
+    state = play_models(cast, chosen, trials, out=out, concurrency=SLOTS, progress=tell)
+    show({"run": {k: v for k, v in asdict(state).items() if k != "started" and k[0] != "_"}})
     if state.stopped:
         sys.exit(state.stopped)
     folder = RunFolder(out)
@@ -155,10 +158,13 @@ def run(url: str, out: Path, tasks: int, trials: int, tokens: int) -> None:
         f"openai:{MODEL}-a,{MODEL}-b,{MODEL}-c",
         base_url=url,
         max_tokens=JUDGE_TOKENS,
+        extra=AGAINST_LOOPS,
         concurrency=SLOTS,
         patience=PATIENCE,
     )
-    judged = judge_with_panel(folder, chosen, panel, endpoints=endpoints, concurrency=1)
+    judged = judge_with_panel(
+        folder, chosen, panel, endpoints=endpoints, concurrency=1, progress=tell
+    )
     show({"panel": judged.line()})
     if judged.stopped:
         sys.exit(judged.stopped)
@@ -169,6 +175,11 @@ def run(url: str, out: Path, tasks: int, trials: int, tokens: int) -> None:
     agreement = compare_with_checks(chosen, folder.trajectories(), folder.verdicts(panel.name))
     show({"agreement with checks": agreement.verdicts.to_dict()})
     show_leaderboard(folder, panel.name)
+
+
+def tell(state: Tally) -> None:
+    """A line of progress on standard error."""
+    sys.stderr.write(f"{state.line()}\n")
 
 
 def show_episodes(folder: RunFolder) -> None:
@@ -216,7 +227,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tasks", type=int, default=2)
     parser.add_argument("--trials", type=int, default=1)
-    parser.add_argument("--tokens", type=int, default=48, help="limit of each answer")
+    parser.add_argument("--tokens", type=int, default=64, help="limit of each answer")
     parser.add_argument("--threads", type=int, default=2, help="of the server; 1 on a busy machine")
     parser.add_argument("--port", type=int, default=18552, help="the same one to go on with a run")
     parser.add_argument("--work", type=Path, default=Path("build/e2e"))

@@ -83,6 +83,10 @@ class Tally:
         self.stopped = f"{self._in_a_row} {what} in a row failed, last: {reason}"
         return True
 
+    def line(self) -> str:
+        """One line of progress."""
+        return self.describe("jobs")
+
     def describe(self, unit: str, *oddities: str) -> str:
         """One line: jobs, rate, tokens, failures and oddities, time left."""
         parts = [
