@@ -57,7 +57,7 @@ def test_with_five_percent_of_each_fault_the_grid_ends_like_the_faultless_one(
     assert set(good.met) == {"answered"}
     bad_state, bad = played(tmp_path / "bad", tasks, rates=EACH, hang=3.0)
     assert (bad_state.done, bad_state.owed, bad_state.provider_errors) == (total, 0, 0)
-    print(f"{bad_state.line()}; tries: {dict(bad.met)}")  # pytest -rP shows it
+    print(f"{bad_state.line()}; tries: {dict(bad.met)}")  # noqa: T201  shown by pytest -rP
     assert set(bad.met) == {"answered", *FAULTS}
     assert min(bad.met.values()) >= tasks // 2
     without, with_faults = RunFolder(tmp_path / "good"), RunFolder(tmp_path / "bad")

@@ -60,13 +60,13 @@ def test_killed_at_random_moments_and_resumed_nothing_is_lost_or_doubled(
             now = finished_lines(tmp_path)
             assert now[: len(before)] == before
             before = now
-            print(f"killed with {len(now)} whole lines, none of them changed")  # pytest -rP
+            print(f"killed with {len(now)} whole lines, none of them changed")  # noqa: T201
         assert 0 < len(before) < total
         process = start(tmp_path, server.url, "--tasks", str(tasks))
         printed, told = process.communicate()
     assert process.returncode == 0, told
     state = json.loads(printed)
-    print(f"resumed: {state['found']} found, {state['done']} played")
+    print(f"resumed: {state['found']} found, {state['done']} played")  # noqa: T201
     assert (state["found"], state["done"]) == (len(before), total - len(before))
     lines = finished_lines(tmp_path)
     assert lines[: len(before)] == before

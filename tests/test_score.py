@@ -4,50 +4,22 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
-import numpy as np
 import pytest
 
-from rideway.compare import compare_sides, side
+from rideway.compare import side
 from rideway.errors import InputError
-from rideway.floors import FloorError, floors_for, read_floor_file
+from rideway.floors import FloorError, floors_for
 from rideway.metric.counts import CountingRule
 from rideway.metric.utility import Penalties
-from rideway.records import Ending, Message, ToolCall, Trajectory
-from rideway.runs import Runs, count_runs, read_outcomes
-from rideway.score import RECORD_COLUMNS, Score, score_runs
+from rideway.outcomes import give_outcomes
+from rideway.records import Ending, Message, ToolCall
+from rideway.report_text import score_text
+from rideway.runs import count_runs
+from rideway.score import RECORD_COLUMNS, score_runs
 from rideway.tables import TableError, read_rows, write_rows
-
-
-def run(
-    task: str | None,
-    trial: int | None,
-    calls: int,
-    turns: int,
-    success: bool | None = True,
-    **known: Any,
-) -> Trajectory:
-    """A trajectory with the given counts."""
-    said = Message(role="assistant", content="好的")
-    called = Message(role="assistant", tool_calls=(ToolCall(name="search_poi"),))
-    messages = (Message(role="user", content="你好"), *[called] * calls, *[said] * turns)
-    known.setdefault("messages", messages)
-    known.setdefault("trajectory_id", f"{known.get('model')}:{task}/{trial}")
-    return Trajectory(task_id=task, trial=trial, success=success, **known)
-
-
-def gather(*runs: Trajectory, rule: CountingRule | None = None) -> Runs:
-    gathered = Runs()
-    for one in runs:
-        gathered.add(one, rule or CountingRule(), "runs.jsonl")
-    return gathered
-
-
-def scored(*runs: Trajectory, floors: str = "pool") -> Score:
-    gathered = gather(*runs)
-    return score_runs(gathered, floors_for(gathered, floors))
-
+from tests.made_runs import gather, run, scored
 
 POOL = (
     run("a", 0, 5, 3, model="x"),
@@ -207,32 +179,18 @@ def test_unknown_outcomes_are_told_and_can_be_given(tmp_path: Path) -> None:
     assert "no stored success" in score.unscored[0]
     path = tmp_path / "outcomes.csv"
     path.write_text("task_id,trial,success\na,0,true\na,1,0\nb,0,true\n")
-    assert gathered.set_success(read_outcomes(path)) == 2
+    give_outcomes(gathered, path)
     assert gathered.column("success").tolist() == [1, 0]
+    assert gathered.warnings == [
+        f"{path}: gave the outcome of 2 of 2 runs",
+        f"{path}: 1 row names no run here, the first task_id b, trial 0",
+    ]
 
 
 def test_assumed_successes_are_counted() -> None:
     gathered = gather(run("a", 0, 4, 4, success=None), run("a", 1, 5, 5, success=False))
     assert gathered.assume_success() == 1
     assert gathered.column("success").tolist() == [1, 0]
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("id,success\nx,maybe\n", "row 1: field `success` must be true or false, got 'maybe'"),
-        ("id,success\nx,\n", "row 1: field `success`"),
-        ("name,success\nx,true\n", "row 1: needs `id`"),
-        ("task_id,trial,success\na,x,true\n", "row 1: needs `id`"),
-        ('[{"id": "x"}', "line 1: is no JSON"),
-        ("[1, 2]", "must hold a list of objects"),
-    ],
-)
-def test_bad_outcome_files_are_refused_by_row(tmp_path: Path, text: str, told: str) -> None:
-    path = tmp_path / "outcomes"
-    path.write_text(text)
-    with pytest.raises(TableError, match=told):
-        read_outcomes(path)
 
 
 def test_uncountable_runs_are_never_zero() -> None:
@@ -266,48 +224,82 @@ def test_a_task_with_one_success_is_told_to_be_its_own_floor() -> None:
     assert notes == ("1 of 2 solved tasks have a single success, which is its own floor",)
 
 
-FLOORS = [
-    ("f.csv", "task_id,tool_floor,turn_floor\nrh44/a,4,3\n"),
-    ("f.json", '{"a": {"tool": 4, "turn": 3}}'),
-    ("f.json", '[{"task_id": "a", "f_tool": 4, "f_turn": 3.0}]'),
-    ("f.jsonl", '{"task_id": "a", "tool": 4, "turn": 3}\n{"task_id":"b","tool":1,"turn":1}\n'),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("name", "text"), FLOORS)
-def test_floors_from_a_file(tmp_path: Path, name: str, text: str) -> None:
-    path = tmp_path / name
-    path.write_text(text)
-    task = "rh44/a" if "rh44" in text else "a"
-    score = scored(run(task, 0, 5, 3), floors=str(path))
-    assert score.utility.tolist() == [pytest.approx(0.8838)]
-    assert score.floors.source == "file"
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("task_id,tool_floor\na,4\n", "row 1: field `turn_floor` is missing"),
-        ("task_id,tool_floor,turn_floor\na,4,2.5\n", "row 1: field `turn_floor`: must be a whole"),
-        ("task_id,tool_floor,turn_floor\na,-4,2\n", "row 1: field `tool_floor`"),
-        ("task_id,tool_floor,turn_floor\na,inf,2\n", "row 1: field `tool_floor`"),
-        ("task_id,tool_floor,turn_floor\na,4,2\na,5,2\n", "row 2: task 'a' has other floors"),
-        ("task_id,tool_floor,turn_floor\n", "holds no floors"),
-    ],
-)
-def test_bad_floor_files_are_refused_by_row(tmp_path: Path, text: str, told: str) -> None:
-    path = tmp_path / "floors.csv"
-    path.write_text(text)
-    with pytest.raises(FloorError, match=told):
-        read_floor_file(path)
-
-
 def test_penalties_and_counting_rule_reach_the_score() -> None:
     beside = Message(role="assistant", content="我查一下", tool_calls=(ToolCall(name="t"),))
     with_text = run("a", 0, 0, 0, messages=(Message(role="user", content="你好"), beside))
     gathered = gather(run("a", 1, 1, 0), with_text, rule=CountingRule(text_beside_calls=True))
     floors = floors_for(gathered, "pool")
     assert score_runs(gathered, floors, Penalties(0.5, 0.25)).utility.tolist() == [1.0, 0.25]
+
+
+@pytest.mark.parametrize(
+    ("option", "counted", "calls"), [("calls", True, 5), ("all", True, 5), ("none", False, 2)]
+)
+def test_both_sums_of_calls_are_told_whatever_the_rule_for_sub_agents(
+    option: Literal["calls", "all", "none"], counted: bool, calls: int
+) -> None:
+    call = ToolCall(name="t")
+    messages = (
+        Message(role="user", content="你好"),
+        Message(role="assistant", tool_calls=(call, call)),
+        Message(role="assistant", tool_calls=(call, call, call), agent="sub"),
+        Message(role="assistant", content="查到了", agent="sub"),
+        Message(role="assistant", content="好的"),
+    )
+    runs = gather(run("a", 0, 0, 0, messages=messages), rule=CountingRule(sub_agents=option))
+    score = score_runs(runs, floors_for(runs, "pool"))
+    counting = score.counting()
+    assert runs.column("tool_calls").tolist() == [calls]
+    assert counting["tool_calls_excluding_sub_agents"] == 2
+    assert counting["tool_calls_including_sub_agents"] == 5
+    assert counting["sub_agent_tool_calls"] == 3
+    assert counting["sub_agent_calls"] == ("counted" if counted else "not counted")
+    text = " ".join(score_text(score).split())
+    assert "tool calls in all runs without them 2, with them 5." in text
+    assert f"3 sub-agents' calls ({counting['sub_agent_calls']})" in text
+
+
+def test_runs_without_sub_agents_say_nothing_of_them() -> None:
+    assert "ub-agent" not in score_text(scored(*POOL))
+
+
+def test_task_ids_shared_by_formats_are_one_warning() -> None:
+    kinds = ("tau_bench", "openai_chat", "rideway")
+    runs = gather(*(run(task, 0, 1, 1, format=kind) for task in ("a", "b") for kind in kinds))
+    (told,) = runs.shared_tasks()
+    assert told.startswith("2 task ids stand in runs of openai_chat, of rideway and of tau_bench:")
+    apart = gather(*(run("a", 0, 1, 1, format="tau2", split=split) for split in ("x", "y")))
+    assert apart.shared_tasks() == []
+    assert (
+        gather(run("a", 0, 1, 1, format="tau2", split="x"), run("a", 0, 1, 1)).shared_tasks() == []
+    )
+
+
+def test_trials_met_again_in_another_file_are_told(tmp_path: Path) -> None:
+    paths = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    for path in paths:
+        lines = (run("a", trial, 1, 1, model="x").model_dump_json() + "\n" for trial in (0, 1))
+        path.write_text("".join(lines))
+    (told,) = count_runs(paths).repeated_trials()
+    assert told.startswith("2 runs have the model, task and trial of a run in another file")
+    assert count_runs(paths[:1]).repeated_trials() == []
+    unnamed = gather(run("a", 0, 1, 1))
+    unnamed.add(run("a", 0, 1, 1), CountingRule(), "other.jsonl", "(other.jsonl)")
+    assert unnamed.repeated_trials() == []
+
+
+def test_a_file_given_twice_is_read_once(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(run("a", 0, 1, 1).model_dump_json() + "\n")
+    again = tmp_path / "folder" / ".." / "a.jsonl"
+    (tmp_path / "folder").mkdir()
+    runs = count_runs([path, path, again])
+    assert len(runs) == 1
+    assert [text.split(": ")[1].split(";")[0] for text in runs.warnings] == [
+        "is given twice",
+        f"is {path}, given twice",
+    ]
+    assert side(runs, str(again), None).tolist() == [True]
 
 
 def test_the_document_is_plain_json_without_records_of_settings() -> None:
@@ -344,90 +336,3 @@ def test_columns_survive_many_runs(tmp_path: Path) -> None:
     assert runs.column("turns").tolist() == [i % 5 for i in range(300)]
     assert runs.sums["tool_calls"] == sum(i % 7 for i in range(300))
     assert (len(runs.task_names), runs.model_names) == (50, ["模型"])
-
-
-# --- compare ----------------------------------------------------------------------------------
-
-
-def compared(*runs: Trajectory, **options: Any) -> Any:
-    score = scored(*runs)
-    masks = [side(score.runs, "runs.jsonl", model) for model in ("x", "y")]
-    return compare_sides(score, masks[0], masks[1], ("x", "y"), **options)
-
-
-PAIRS = (
-    run("a", 0, 4, 3, model="x"), run("a", 0, 5, 3, model="y"),
-    run("b", 0, 4, 3, success=False, model="x"), run("b", 0, 4, 3, model="y"),
-    run("c", 0, 4, 3, model="x"), run("c", 0, 4, 3, model="y"),
-    run("d", 0, 4, 3, model="x"),
-)  # fmt: skip
-
-
-def test_paired_differences_by_hand() -> None:
-    result = compared(*PAIRS)
-    u = result.differences["efficiency_utility"]
-    assert u.mean == pytest.approx(((0.8838 - 1) + 1 + 0) / 3)
-    assert (u.tasks, u.higher, u.equal, u.lower) == (3, 1, 1, 1)
-    assert u.interval[0] <= u.mean <= u.interval[1]
-    calls = result.differences["excess_tool_calls"]
-    assert (calls.mean, calls.tasks) == (0.5, 2)
-    assert (result.only_a, result.only_b) == (["d"], [])
-    assert result.by_task[0]["task_id"] == "b"
-
-
-def test_parts_add_up_to_the_difference() -> None:
-    result = compared(*PAIRS)
-    parts = sum(part.mean for part in result.parts.values())
-    assert parts == pytest.approx(result.differences["efficiency_utility"].mean)
-    assert result.parts["success"].mean == pytest.approx(1 / 3)
-
-
-def test_the_same_side_twice_differs_in_nothing() -> None:
-    score = scored(*PAIRS)
-    mask = side(score.runs, "runs.jsonl", "x")
-    result = compare_sides(score, mask, mask, ("x", "x"), draws=50)
-    assert {d.mean for d in result.differences.values()} == {0.0}
-    assert result.differences["efficiency_utility"].interval == (0.0, 0.0)
-
-
-def test_seed_fixes_the_interval_and_swapping_mirrors_it() -> None:
-    first, again = compared(*PAIRS, seed=4), compared(*PAIRS, seed=4)
-    assert first == again
-    score = scored(*PAIRS)
-    masks = [side(score.runs, "runs.jsonl", model) for model in ("y", "x")]
-    swapped = compare_sides(score, masks[0], masks[1], ("y", "x"), seed=4)
-    lo, hi = first.differences["efficiency_utility"].interval
-    assert swapped.differences["efficiency_utility"].interval == pytest.approx((-hi, -lo))
-
-
-def test_a_single_task_has_no_interval_and_unscored_tasks_are_told(tmp_path: Path) -> None:
-    path = tmp_path / "floors.csv"
-    path.write_text("task_id,tool_floor,turn_floor\na,4,3\n")
-    both = [run(t, 0, 4, 3, model=m) for t in ("a", "b") for m in ("x", "y")]
-    gathered = gather(*both)
-    score = score_runs(gathered, floors_for(gathered, str(path)))
-    masks = [side(gathered, "runs.jsonl", model) for model in ("x", "y")]
-    result = compare_sides(score, masks[0], masks[1], ("x", "y"))
-    assert result.differences["efficiency_utility"].interval is None
-    assert (result.only_a, result.only_b, result.unscored) == ([], [], ["b"])
-
-
-def test_sides_without_a_common_task_have_no_difference() -> None:
-    result = compared(run("a", 0, 4, 3, model="x"), run("b", 0, 4, 3, model="y"))
-    assert result.differences["efficiency_utility"].mean is None
-    assert json.dumps(result.to_dict(), allow_nan=False)
-
-
-def test_an_unknown_side_is_told() -> None:
-    runs = gather(*PAIRS)
-    with pytest.raises(InputError, match="no model 'z'; it has x, y"):
-        side(runs, "runs.jsonl", "z")
-    with pytest.raises(InputError, match="holds no run"):
-        side(runs, "other.jsonl", None)
-
-
-def test_side_masks_are_disjoint() -> None:
-    runs = gather(*PAIRS)
-    x, y = side(runs, "runs.jsonl", "x"), side(runs, "runs.jsonl", "y")
-    assert not np.any(x & y)
-    assert np.all(x | y)
