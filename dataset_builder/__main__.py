@@ -8,10 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from dataset_builder.source_files import Faults, SourceError
+from rideway.commands.exits import finish
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs one builder; 0 done, 1 the built files are stale (`--check`), 2 a source is wrong."""
+    return finish(lambda: _run(arguments), "dataset_builder")
+
+
+def _run(arguments: list[str] | None) -> int:
     parser = argparse.ArgumentParser(prog="python -m dataset_builder", description=__doc__)
     parts = parser.add_subparsers(dest="part", required=True)
     _add_cities(parts)
@@ -100,7 +105,10 @@ def _check(options: argparse.Namespace) -> int:
 
     faults = Faults()
     for given in options.files:
-        for path in sorted(given.rglob("*.yaml")) if given.is_dir() else [given]:
+        paths = sorted(given.rglob("*.yaml")) if given.is_dir() else [given]
+        if not paths:
+            raise SourceError(f"{given}: holds no task file (*.yaml)")
+        for path in paths:
             before = len(faults.lines)
             report = check_file(path, faults)
             if options.show:

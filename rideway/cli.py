@@ -8,36 +8,26 @@ failed, 2 the call or its input was wrong.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from rideway import __version__
 from rideway.commands import board, play, register, science, scoring
-from rideway.errors import InputError
+from rideway.commands.exits import finish
 
 Command = Callable[[argparse.Namespace], int]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
+    return finish(lambda: _run(argv), "rideway")
+
+
+def _run(argv: Sequence[str] | None) -> int:
     arguments = _parser().parse_args(argv)
     command: Command = arguments.command
-    try:
-        return command(arguments)
-    except InputError as error:
-        print(f"rideway: {error}", file=sys.stderr)
-        return 2
-    except BrokenPipeError:  # the reader of our output went away, as `head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except KeyboardInterrupt:
-        print("rideway: stopped", file=sys.stderr)
-        return 130
-    except OSError as error:
-        print(f"rideway: {error.filename or ''}: {error.strerror or error}", file=sys.stderr)
-        return 1
+    return command(arguments)
 
 
 class _Parser(argparse.ArgumentParser):

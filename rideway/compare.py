@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,13 +91,18 @@ def side(runs: Runs, file: str, model: str | None) -> Mask:
     Raises:
         InputError: There is no such run.
     """
-    rows: Mask = runs.column("file") == (runs.files.index(file) if file in runs.files else UNKNOWN)
-    if model is not None:
-        if model not in runs.model_names:
-            raise InputError(f"{file}: no model {model!r}; it has {', '.join(runs.model_names)}")
-        rows &= runs.column("model") == runs.model_names.index(model)
+    files = [os.path.realpath(name) for name in runs.files]
+    real = os.path.realpath(file)
+    rows: Mask = runs.column("file") == (files.index(real) if real in files else UNKNOWN)
     if not rows.any():
         raise InputError(f"{file}: holds no run to compare")
+    if model is None:
+        return rows
+    codes = runs.column("model")
+    its = [runs.model_names[code] for code in dict.fromkeys(codes[rows].tolist())]
+    if model not in its:
+        raise InputError(f"{file}: no model {model!r}; it has {', '.join(its)}")
+    rows &= codes == runs.model_names.index(model)
     return rows
 
 

@@ -191,13 +191,19 @@ def _counting(score: Score) -> str:
         f"without any text beside calls {counting['turns_excluding_text_beside_calls']}, "
         f"with all of it {counting['turns_including_text_beside_calls']}.",
     ]
+    if counting["sub_agent_tool_calls"]:
+        lines.append(
+            f"Sub-agents' calls are {counting['sub_agent_calls']}: tool calls in all runs without "
+            f"them {counting['tool_calls_excluding_sub_agents']}, "
+            f"with them {counting['tool_calls_including_sub_agents']}."
+        )
     labels = {
         "greeting_before_user": "greetings before the user spoke (counted as turns)",
         "parallel_messages": "messages with parallel calls",
         "think_calls": "think calls (counted)",
         "terminal_calls": "transfer and finish calls (counted)",
         "handoff_calls": "hand-off calls (counted)",
-        "sub_agent_tool_calls": "sub-agents' calls (counted)",
+        "sub_agent_tool_calls": f"sub-agents' calls ({counting['sub_agent_calls']})",
         "user_side_tool_calls": "calls of the simulated user (not counted)",
         "empty_assistant_messages": "empty assistant messages (neither)",
         "control_only_messages": "control markers alone (no turn)",

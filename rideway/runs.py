@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import add
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from rideway.errors import InputError
 from rideway.metric.counts import DEFAULT_RULE, CountingRule, Effort, count_effort
 from rideway.records import Ending
-from rideway.tables import TableError, read_rows
 
 UNKNOWN = -1
 """What a column of whole numbers holds where a value is not known."""
@@ -46,17 +45,21 @@ class Runs:
         ids: Trajectory ids, in file order.
         files: Files that held runs; the column `file` numbers them.
         task_names: Names behind the codes of the column `task`; likewise `model_names`.
+        task_splits: The split of each of these names where it is part of what names the task.
         apart: Row -> why the run is listed apart and never scored.
         duplicates: Rows of `apart` that repeat a trial of the same file, model and task.
         notes: Note -> how many runs carry it.
         warnings: What the readers had to say, one line each.
         rules: How text beside calls was counted -> in how many runs.
+        sub_agents_counted: Whether the rule counts sub-agents' calls.
+        sub_agent_calls_left_out: Calls of sub-agents that the rule keeps out of the counts.
     """
 
     def __init__(self) -> None:
         self.ids: list[str] = []
         self.files: list[str] = []
         self.task_names: list[str] = []
+        self.task_splits: list[str | None] = []
         self.model_names: list[str] = []
         self.apart: dict[int, str] = {}
         self.duplicates: set[int] = set()
@@ -64,11 +67,14 @@ class Runs:
         self.warnings: list[str] = []
         self.rules: Counter[bool] = Counter()
         self.formats: Counter[str] = Counter()
+        self.sub_agents_counted = True
+        self.sub_agent_calls_left_out = 0
         self._rows = array("q")  # row after row of the columns of _INTS
         self._sums = [0] * len(Effort._fields)
         self._tasks: dict[str, int] = {}
         self._models: dict[str, int] = {}
         self._seen: dict[tuple[int, int, int, int], int] = {}
+        self._task_formats: set[tuple[int, str]] = set()
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -94,6 +100,15 @@ class Runs:
         code = self._value(row, "task")
         return self.task_names[code] if code != UNKNOWN else None
 
+    def full_task(self, code: int) -> str:
+        """Name of a task by its code, with its split where two splits may hold the same name."""
+        split, name = self.task_splits[code], self.task_names[code]
+        return name if split is None else f"{split}/{name}"
+
+    def file_of(self, row: int) -> str:
+        """Name of the file that held a run, as it was given."""
+        return self.files[self._value(row, "file")]
+
     def model_of(self, row: int) -> str:
         """Model of a run, or the name of its file where the file names no model."""
         return self.model_names[self._value(row, "model")]
@@ -118,6 +133,8 @@ class Runs:
         # ids of other benchmarks start anew in each of their splits; ours are unique
         split = None if run.format == "rideway" else getattr(run, "split", None)
         task = _code(self._tasks, self.task_names, run.task_id, split)
+        if len(self.task_splits) < len(self.task_names):
+            self.task_splits.append(split)
         model = _code(self._models, self.model_names, run.model or run.agent or label)
         trial = UNKNOWN if run.trial is None else run.trial
         if not UNKNOWN <= trial < 2**31:
@@ -144,8 +161,13 @@ class Runs:
             )
         )
         self._sums = list(map(add, self._sums, effort))
+        if rule.sub_agents == "none":
+            self.sub_agents_counted = False
+            self.sub_agent_calls_left_out += _sub_agent_calls(run.messages)
         self.rules[effort.text_beside_calls_counted] += 1
         self.formats[run.format] += 1
+        if task != UNKNOWN:
+            self._task_formats.add((task, run.format))
         self.notes.update(run.notes)
 
     def _tell_repeat(self, row: int, key: tuple[int, int, int, int], judged: bool) -> None:
@@ -161,64 +183,42 @@ class Runs:
             f"another run of trial {key[3]}: the first in the file that has an outcome counts"
         )
 
-    def set_success(self, outcomes: Outcomes) -> int:
-        """Take outcomes from elsewhere; returns how many runs were given one."""
-        given = 0
-        for row, trajectory_id in enumerate(self.ids):
-            outcome = outcomes.get(trajectory_id)
-            task = self.task_of(row)
-            if outcome is None and task is not None:
-                outcome = outcomes.get((task, self._value(row, "trial")))
-            if outcome is not None:
-                self._set_success(row, outcome)
-                given += 1
-        return given
+    def shared_tasks(self) -> list[str]:
+        """A warning where runs of several formats name the same tasks: one benchmark, or two?"""
+        times = Counter(task for task, _ in self._task_formats)
+        shared = [task for task, formats in times.items() if formats > 1]
+        if not shared:
+            return []
+        names = sorted({name for task, name in self._task_formats if times[task] > 1})
+        of = " and of ".join([", of ".join(names[:-1]), names[-1]])
+        one = "1 task id stands" if len(shared) == 1 else f"{len(shared)} task ids stand"
+        return [
+            f"{one} in runs of {of}: taken as the same tasks; score the files apart if they are of "
+            "different benchmarks"
+        ]
 
-    def _set_success(self, row: int, outcome: bool) -> None:
-        self._rows[row * len(_INTS) + _INTS.index("success")] = int(outcome)
+    def repeated_trials(self) -> list[str]:
+        """A warning where files share trials of one model: further trials, or the same runs?"""
+        trials = Counter(key[1:] for key in self._seen)
+        again = sum(trials.values()) - len(trials)
+        if not again:
+            return []
+        runs = "1 run has" if again == 1 else f"{again} runs have"
+        return [
+            f"{runs} the model, task and trial of a run in another file, taken as further trials; "
+            "leave one file out if they are the same runs"
+        ]
+
+    def set_success(self, row: int, success: bool) -> None:
+        """Take the outcome of one run from elsewhere."""
+        self._rows[row * len(_INTS) + _INTS.index("success")] = int(success)
 
     def assume_success(self) -> int:
         """Take every run without a stored outcome as a success; returns their number."""
         unknown = np.flatnonzero(self.column("success") == UNKNOWN).tolist()
         for row in unknown:
-            self._set_success(row, True)
+            self.set_success(row, True)
         return len(unknown)
-
-
-def read_outcomes(path: Path) -> dict[str | tuple[str, int], bool]:
-    """Outcomes from a small table: `success` by `id`, or by `task_id` and `trial`.
-
-    Raises:
-        TableError: A row names no run, or its `success` is neither true nor false.
-    """
-    outcomes: dict[str | tuple[str, int], bool] = {}
-    for number, row in enumerate(read_rows(path), 1):
-        where = f"{path}: row {number}"
-        value = str(row.get("success", "")).strip().lower()
-        if value not in _TRUE | _FALSE:
-            raise TableError(
-                f"{where}: field `success` must be true or false, got {row.get('success')!r}"
-            )
-        outcomes[_run_key(row, where)] = value in _TRUE
-    return outcomes
-
-
-_TRUE = frozenset({"true", "1", "1.0", "pass", "yes"})
-_FALSE = frozenset({"false", "0", "0.0", "fail", "no"})
-
-
-def _run_key(row: Mapping[str, Any], where: str) -> str | tuple[str, int]:
-    for name in ("id", "trajectory_id"):
-        if row.get(name) not in (None, ""):
-            return str(row[name])
-    try:
-        return str(row["task_id"]), int(row["trial"])
-    except (KeyError, TypeError, ValueError):
-        raise TableError(f"{where}: needs `id`, or `task_id` and a whole `trial`") from None
-
-
-Outcomes = Mapping[str | tuple[str, int], bool]
-"""Outcomes by trajectory id, or by (task id, trial)."""
 
 
 def count_runs(
@@ -239,17 +239,28 @@ def count_runs(
     """
     runs = Runs()
     labels = _labels([os.fspath(path) for path in paths])
-    formats: dict[str, set[str]] = {}
-    for path in paths:
+    for path in _once(paths, runs):
         stream = _stream(path, format)
         name = os.fspath(path)
         for run in stream:
             runs.add(run, rule, name, labels[name])
-            if run.task_id is not None:
-                formats.setdefault(run.format, set()).add(run.task_id)
         runs.warnings.extend(getattr(stream, "warnings", ()))
-    runs.warnings.extend(_shared_ids(formats))
+    runs.warnings.extend(runs.shared_tasks())
     return runs
+
+
+def _once(paths: Sequence[str | os.PathLike[str]], runs: Runs) -> Iterator[str | os.PathLike[str]]:
+    """Each file once, however often and under whatever names it is given."""
+    seen: dict[str, str] = {}
+    for path in paths:
+        name = os.fspath(path)
+        real = "-" if name == "-" else os.path.realpath(name)
+        if real not in seen:
+            seen[real] = name
+            yield path
+            continue
+        same = "is given twice" if seen[real] == name else f"is {seen[real]}, given twice"
+        runs.warnings.append(f"{name}: {same}; it is read once")
 
 
 def _labels(names: Sequence[str]) -> dict[str, str]:
@@ -263,20 +274,6 @@ def _labels(names: Sequence[str]) -> dict[str, str]:
             length += 1
         labels[name] = f"({'/'.join(own[-length:])})"
     return labels
-
-
-def _shared_ids(formats: Mapping[str, set[str]]) -> list[str]:
-    """A warning where runs of several formats name the same tasks: one benchmark, or two?"""
-    told = []
-    names = sorted(formats)
-    for i, a in enumerate(names):
-        for b in names[i + 1 :]:
-            if shared := formats[a] & formats[b]:
-                told.append(
-                    f"{len(shared)} task ids stand in runs of {a} and of {b} and are taken as the "
-                    "same tasks: score the files apart if they are of different benchmarks"
-                )
-    return told
 
 
 def _stream(path: str | os.PathLike[str], format: str) -> Iterable[Any]:
@@ -298,6 +295,15 @@ def _judged(path: Path) -> Iterator[Any]:
     for one in folder.trajectories():
         yield one.model_copy(update={"success": verdicts.get(one.trajectory_id)})
     yield from folder.lost()
+
+
+def _sub_agent_calls(messages: Iterable[Any]) -> int:
+    """Calls that a sub-agent emitted; the others are the main agent's."""
+    return sum(
+        len(message.tool_calls)
+        for message in messages
+        if message.role == "assistant" and message.agent is not None and message.tool_calls
+    )
 
 
 def _code(

@@ -208,12 +208,20 @@ class Score:
         return document | {"records": list(self.records())} if records else document
 
     def counting(self) -> dict[str, Any]:
-        """Which rule held for text beside calls, both sums, and the parts reported apart."""
+        """The rules for text beside calls and for sub-agents, both sums of each, and the parts."""
         rules = self.runs.rules
         held = {True: "a turn", False: "no turn"}
         told = " / ".join(f"{held[rule]} ({n} runs)" for rule, n in sorted(rules.items()))
-        parts = {name: self.runs.sums.get(name, 0) for name in _PARTS}
-        return {"text_beside_calls": told, **parts}
+        sums, left_out = self.runs.sums, self.runs.sub_agent_calls_left_out
+        parts = {name: sums.get(name, 0) for name in _PARTS}
+        parts["sub_agent_tool_calls"] += left_out
+        return {
+            "text_beside_calls": told,
+            "sub_agent_calls": "counted" if self.runs.sub_agents_counted else "not counted",
+            "tool_calls_excluding_sub_agents": sums["tool_calls"] - sums["sub_agent_tool_calls"],
+            "tool_calls_including_sub_agents": sums["tool_calls"] + left_out,
+            **parts,
+        }
 
     def _of(self, rows: NDArray[np.int64]) -> dict[str, Any]:
         mask = np.zeros(len(self.runs), dtype=np.bool_)
@@ -266,8 +274,8 @@ def score_runs(runs: Runs, floors: RunFloors, penalties: Penalties = PUBLISHED_P
         task = "" if runs.task_of(row) else "; it names no task either, so there is no floor"
         reason = f"no stored success: give --success FILE or --assume-success{task}"
         unscored.setdefault(row, reason)
-    pooled = floors.source in ("pool", "reference")
-    hopeless = (success == 0) & (runs.column("task") != UNKNOWN) if pooled else False
+    own = floors.of_these_runs
+    hopeless = (success == 0) & (runs.column("task") != UNKNOWN) if own else False
     for row in np.flatnonzero((success != UNKNOWN) & no_floor & ~np.asarray(hopeless)).tolist():
         unscored.setdefault(row, _why_no_floor(runs, row))
     scored = np.ones(len(runs), dtype=np.bool_)

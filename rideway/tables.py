@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterable, Sequence
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -18,33 +19,90 @@ class TableError(InputError):
 def read_rows(path: Path) -> list[dict[str, Any]]:
     """Rows of a small table: CSV with a header, a JSON list or object, JSON Lines, or Parquet.
 
-    A JSON object of objects becomes one row a member, its key under `task_id`.
+    Any of them may be compressed with gzip or zstd; all is told by content, never by the name. CSV
+    cells may be divided by commas, semicolons or tabs. A JSON object of objects becomes one row a
+    member, its key under `task_id`.
 
     Raises:
         TableError: The file cannot be read as any of them.
     """
+    data = _content(path)
+    if data.startswith(b"PAR1"):
+        return _parquet_rows(data, path)
     try:
-        if path.open("rb").read(4) == b"PAR1":
-            return _parquet_rows(path)
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise TableError(f"{path}: cannot be read ({error.strerror})") from None
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise TableError(f"{path}: is not UTF-8 text; give CSV, JSON or JSON Lines") from None
+        kind = "looks like an Excel or zip file" if data.startswith(b"PK") else "is not UTF-8 text"
+        raise TableError(f"{path}: {kind}; save it as CSV in UTF-8, JSON or Parquet") from None
     if text.lstrip()[:1] not in ("{", "["):
-        return list(csv.DictReader(text.splitlines()))
-    try:
-        document = json.loads(text)
-    except ValueError:
-        document = [
-            _json_line(line, path, n) for n, line in enumerate(text.splitlines(), 1) if line
-        ]
+        return _csv_rows(text, path)
+    document = _json(text, path)
     if isinstance(document, dict) and document and _all_objects(document.values()):
         document = [{"task_id": name, **row} for name, row in document.items()]
     rows = [document] if isinstance(document, dict) else document
     if not (isinstance(rows, list) and _all_objects(rows)):
         raise TableError(f"{path}: must hold a list of objects, one a row")
     return rows
+
+
+def _content(path: Path) -> bytes:
+    """All bytes of a file, decompressed."""
+    from rideway.trajectories.compression import Limits, inflating_reader, sniff_compression
+
+    limits = Limits()
+    try:
+        with path.open("rb") as stream:
+            compression = sniff_compression(stream.peek(4))
+            text = inflating_reader(
+                stream,
+                compression,
+                str(path),
+                limits=limits,
+                suspect_bytes=limits.suspect_document_bytes,
+            )
+            return text.read()
+    except IsADirectoryError:
+        raise TableError(f"{path}: is a folder; name the file in it") from None
+    except OSError as error:
+        raise TableError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except InputError as error:  # damaged or cut short
+        raise TableError(str(error)) from None
+
+
+def _csv_rows(text: str, path: Path) -> list[dict[str, Any]]:
+    header = text.partition("\n")[0]
+    divider = max(",;\t", key=header.count)
+    lines = csv.reader(StringIO(text, newline=""), delimiter=divider, skipinitialspace=True)
+    rows: list[dict[str, Any]] = []
+    try:
+        names = [name.strip() for name in next(lines, [])]
+        for name in names:
+            if name and names.count(name) > 1:
+                raise TableError(f"{path}: line 1: column `{name}` is there twice")
+        for cells in lines:
+            if not any(cells):
+                continue
+            if len(cells) > len(names):
+                raise TableError(
+                    f"{path}: line {lines.line_num}: {len(cells)} cells under {len(names)} names; "
+                    "quote cells that hold a comma"
+                )
+            rows.append(dict(zip(names, [*cells, *[None] * len(names)], strict=False)))
+    except csv.Error as error:
+        raise TableError(f"{path}: line {lines.line_num}: is no CSV ({error})") from None
+    return rows
+
+
+def _json(text: str, path: Path) -> Any:
+    """The document, or the list of the lines' documents where each line is one."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        # not splitlines: a JSON text may hold other characters that end lines
+        lines = enumerate(text.split("\n"), 1)
+        return [_json_line(line, path, number) for number, line in lines if line.strip()]
+    except RecursionError:
+        raise TableError(f"{path}: is nested too deeply for a table") from None
 
 
 def _all_objects(values: Any) -> bool:
@@ -54,16 +112,16 @@ def _all_objects(values: Any) -> bool:
 def _json_line(line: str, path: Path, number: int) -> Any:
     try:
         return json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise TableError(f"{path}: line {number}: is no JSON ({error})") from None
 
 
-def _parquet_rows(path: Path) -> list[dict[str, Any]]:
+def _parquet_rows(data: bytes, path: Path) -> list[dict[str, Any]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        rows: list[dict[str, Any]] = pq.read_table(path).to_pylist()
+        rows: list[dict[str, Any]] = pq.read_table(pa.BufferReader(data)).to_pylist()
     except pa.ArrowInvalid as error:
         raise TableError(f"{path}: is no readable Parquet file ({error})") from None
     return rows

@@ -556,6 +556,9 @@ class TestResults:
         assert read_penalties(path) == fit.penalties
         path.write_text('{"lambda_tool": 0.9, "lambda_turn": 0.8}', encoding="utf-8")
         assert (read_penalties(path).lambda_tool, read_penalties(path).lambda_turn) == (0.9, 0.8)
+        both = '{"a": 0.1235, "b": 0.2448, "lambda_tool": 0.884, "lambda_turn": 0.783}'
+        path.write_text(both, encoding="utf-8")
+        assert read_penalties(path).a == pytest.approx(0.1235)
 
     @pytest.mark.parametrize(
         ("text", "told"),
@@ -564,6 +567,17 @@ class TestResults:
             ('{"a": true, "b": 1}', "needs numbers"),
             ('{"a": -1, "b": 1}', "cost a"),
             ("{", "cannot be read as JSON"),
+            ('{"a": NaN, "b": 1}', "cost a must be a finite number"),
+            ('{"a": 0.1}', "`b` is None"),
+            ('{"a": "0.1", "b": 0.2, "lambda_tool": 0.9, "lambda_turn": 0.8}', "`a` is '0.1'"),
+            (
+                '{"a": 0.5, "b": 0.2448, "lambda_tool": 0.8838, "lambda_turn": 0.7829}',
+                "`a` 0.5 makes lambda_tool 0.6065, but `lambda_tool` is 0.8838",
+            ),
+            (
+                '{"a": 0.1235, "b": 0.5, "lambda_tool": 0.8838, "lambda_turn": 0.7829}',
+                "`b` 0.5 makes lambda_turn 0.6065, but `lambda_turn` is 0.7829",
+            ),
         ],
     )
     def test_bad_penalty_files(self, tmp_path: Path, text: str, told: str) -> None:

@@ -105,6 +105,14 @@ def test_compare_two_models_of_one_file(capsys: pytest.CaptureFixture, tmp_path:
     assert "no model '谁'" in err
 
 
+def test_a_side_that_shares_runs_with_the_other_is_told(capsys: pytest.CaptureFixture) -> None:
+    status, out, err = run(capsys, "compare", FILES[0], f"{FILES[0]}@小捷", "--json")
+    assert status == 0
+    assert json.loads(out)["differences"]["efficiency_utility"]["mean"] == 0
+    assert json.loads(out)["floor_notes"] == []
+    assert err == "rideway: 4 runs on both sides: A is B there\n"
+
+
 def write(path: Path, content: bytes) -> str:
     path.write_bytes(content)
     return str(path)
@@ -149,7 +157,16 @@ def test_a_broken_file_is_one_line_exit_2_and_nothing_written(
         (["score", FILES[0], "--floors", "reference"], "no run stores reference calls"),
         (["score", FILES[0], "--lambda-tool", "1.5"], "--lambda-tool must lie in (0, 1]"),
         (["score", FILES[0], "--out", "runs.xlsx"], "ends in .csv, .jsonl, .parquet"),
-        (["compare", FILES[0], FILES[1], "--draws", "0"], "--draws must be at least 1"),
+        (["compare", FILES[0], FILES[1], "--draws", "0"], "--draws must be between 1 and 100000"),
+        (["compare", FILES[0], FILES[1], "--draws", "100001"], "got 100001"),
+        (["compare", FILES[0], FILES[1], "--level", "1"], "--level must lie between 0 and 1"),
+        (["compare", FILES[0], f"{FILES[0]}@话痨"], "no model '话痨'; it has 小捷"),
+        (["compare", FILES[0], FILES[2]], f"{FILES[2]}: none of its runs can be scored: no stored"),
+        (["score", ""], "a FILE has no name"),
+        (
+            ["score", FILES[2], "--success", FILES[0]],
+            "names none of the 4 runs: its first row is id a-1",
+        ),
         (["fly"], "invalid choice"),
         ([], "COMMAND"),
     ],
@@ -161,7 +178,8 @@ def test_a_wrong_call_is_one_line_and_exit_2(
     assert (status, out) == (2, "")
     assert told in err
     assert "Traceback" not in err
-    assert err.count("\n") == 1
+    lines = [line for line in err.splitlines() if "taken as the same tasks" not in line]
+    assert len(lines) == 1
 
 
 def test_lambdas_reach_the_score(capsys: pytest.CaptureFixture) -> None:
@@ -171,13 +189,19 @@ def test_lambdas_reach_the_score(capsys: pytest.CaptureFixture) -> None:
     assert document["efficiency_utility"] == document["success_rate"] == 0.75
 
 
-def test_standard_input_and_a_closed_pipe() -> None:
-    command = f"cat {FILES[1]} | {sys.executable} -m rideway.cli score - | head -n 1"
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    ("reader", "seen"), [("head -n 1", "4 runs"), ("(exec <&-; sleep 0.2)", "")]
+)
+def test_standard_input_and_a_closed_pipe(unbuffered: str, reader: str, seen: str) -> None:
+    command = f"cat {FILES[1]} | {sys.executable} -m rideway.cli score - | {reader}"
+    settings = os.environ | {"PYTHONUNBUFFERED": unbuffered}
     done = subprocess.run(
-        ["bash", "-c", command], capture_output=True, text=True, cwd=ROOT, env=os.environ
-    )
-    assert done.stdout.startswith("4 runs")
-    assert done.stderr == ""
+        ["bash", "-o", "pipefail", "-c", command],
+        capture_output=True, text=True, cwd=ROOT, env=settings, check=False,
+    )  # fmt: skip
+    assert done.stdout[: len("4 runs")] == seen
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_register_and_undo(
@@ -212,6 +236,29 @@ def test_names_in_a_file_do_not_steer_the_terminal(
 def test_tasks_shared_by_two_formats_are_told(capsys: pytest.CaptureFixture) -> None:
     _, _, err = run(capsys, "score", FILES[0], FILES[1])
     assert "2 task ids stand in runs of rideway and of tau_bench" in err
+
+
+def test_a_copy_of_a_file_is_told_when_scored(
+    capsys: pytest.CaptureFixture, tmp_path: Path
+) -> None:
+    copy = write(tmp_path / "copy.jsonl", Path(FILES[0]).read_bytes())
+    _, out, err = run(capsys, "score", FILES[0], copy, "--json")
+    assert "4 runs have the model, task and trial of a run in another file" in err
+    assert err.startswith(f"rideway: {json.loads(out)['warnings'][0]}")
+    _, _, err = run(capsys, "compare", FILES[0], copy)
+    assert err == ""
+
+
+def test_floor_source_of_a_file(capsys: pytest.CaptureFixture, tmp_path: Path) -> None:
+    text = "task_id,tool_floor,turn_floor,floor_source\nairport_pickup,4,2,human\n"
+    text += "dinner_for_six,3,3,authored_reference\n"
+    floors = write(tmp_path / "floors.csv", text.encode())
+    _, out, _ = run(capsys, "score", FILES[0], "--floors", floors, "--json")
+    document = json.loads(out)
+    assert document["floor_source"] == "mixed"
+    assert "human (1 task), authored_reference (1 task)" in document["floor_notes"][0]
+    _, out, _ = run(capsys, "compare", FILES[0], FILES[1], "--floors", floors)
+    assert "floors.csv mixes sources" in out
 
 
 def test_settings_of_a_file_reach_no_output(capsys: pytest.CaptureFixture, tmp_path: Path) -> None:

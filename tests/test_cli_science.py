@@ -10,6 +10,7 @@ import pytest
 
 from rideway.cli import main
 from rideway.published import constructed
+from rideway.records import Message, Trajectory
 from rideway.tables import write_rows
 
 
@@ -109,6 +110,63 @@ def test_votes_by_trajectory_id_take_their_counts_from_files(
     assert document["b"] > document["a"] > 0  # a-2 has 2 calls and 4 turns too many
 
 
+NAMED = "task_id,trajectory_a,trajectory_b,choice\nairport_pickup,a-1,a-2,A\n"
+
+
+def test_an_id_of_two_runs_is_refused_where_a_vote_names_it(
+    capsys: pytest.CaptureFixture, tmp_path: Path
+) -> None:
+    first = Path(__file__).parents[1] / "examples" / "rideway.jsonl"
+    lines = first.read_text(encoding="utf-8").splitlines(keepends=True)
+    other = tmp_path / "other.jsonl"
+    other.write_text(lines[1].replace("a-2", "a-1"), encoding="utf-8")
+    (table := tmp_path / "votes.csv").write_text(NAMED)
+    (floors := tmp_path / "f.csv").write_text("task_id,f_tool,f_turn\nairport_pickup,4,2\n")
+    options = ["--floors", str(floors), "--bootstrap", "0", "--json", "--trajectories", str(first)]
+    status, _, err = run(capsys, "calibrate", str(table), *options, str(other))
+    assert status == 2
+    assert f"{other}: a-1: another run of this id has other counts" in err
+    other.write_text(lines[0], encoding="utf-8")  # the same run again says the same
+    assert run(capsys, "calibrate", str(table), *options, str(other))[0] == 0
+    other.write_text(lines[2].replace("a-3", "b-1"), encoding="utf-8")  # named by no vote
+    assert run(capsys, "calibrate", str(table), *options, str(other))[0] == 0
+
+
+def test_a_count_that_is_not_known_is_never_a_vote(
+    capsys: pytest.CaptureFixture, tmp_path: Path
+) -> None:
+    runs = tmp_path / "runs.jsonl"
+    said = (Message(role="user", content="你好"), Message(role="assistant", content="好的"))
+    known = Trajectory(trajectory_id="a-1", messages=said)
+    unknown = known.model_copy(
+        update={"trajectory_id": "a-2", "uncountable": {"tool_calls": "calls are not stored"}}
+    )
+    runs.write_text(f"{known.model_dump_json()}\n{unknown.model_dump_json()}\n")
+    (table := tmp_path / "votes.csv").write_text(NAMED)
+    (floors := tmp_path / "f.csv").write_text("task_id,f_tool,f_turn\nairport_pickup,0,0\n")
+    options = ["--trajectories", str(runs), "--floors", str(floors)]
+    status, out, err = run(capsys, "calibrate", str(table), *options)
+    assert (status, out) == (2, "")
+    assert f"{runs}: a-2: tool_calls not countable: calls are not stored" in err
+
+
+def test_options_that_are_not_read_are_told(
+    capsys: pytest.CaptureFixture, votes: dict[str, str], tmp_path: Path
+) -> None:
+    options = ["--floors", "none.csv", "--trajectories", "none.jsonl", "--bootstrap", "0"]
+    status, _, err = run(capsys, "calibrate", votes["calibration_votes.csv"], *options)
+    assert status == 0
+    assert "has counts of its own: --trajectories is not read" in err
+    assert "has floors of its own: --floors is not read" in err
+    (bare := tmp_path / "v.csv").write_text(
+        "e_tool_a,e_turn_a,e_tool_b,e_turn_b,choice\n1,2,3,4,a\n"
+    )
+    status, out, err = run(capsys, "calibrate", str(bare), "--floors", "none.csv")
+    assert status == 0
+    assert "has no counts above any floors: --floors is not read" in err
+    assert out.startswith("1 vote (0 ties), ")
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -132,7 +190,13 @@ def test_bad_votes_are_one_line_and_exit_2(
 
 @pytest.mark.parametrize(
     "options",
-    [["--bootstrap", "-1"], ["--level", "1"], ["--gamma", "-1"], ["--seed", "-3"]],
+    [
+        ["--bootstrap", "-1"],
+        ["--bootstrap", "100001"],
+        ["--level", "1"],
+        ["--gamma", "-1"],
+        ["--seed", "-3"],
+    ],
 )
 def test_bad_options_are_told(
     capsys: pytest.CaptureFixture, votes: dict[str, str], options: list[str]

@@ -155,8 +155,11 @@ def test_a_name_that_is_no_path(tmp_path: Path) -> None:
 def test_a_record_longer_than_the_limit_is_named(tmp_path: Path) -> None:
     limits = Limits(record_bytes=1000)
     path = write(tmp_path, LINE + LINE.replace("叫车".encode(), b"x" * 2000) + LINE)
-    assert "line 2: is longer than 1000 bytes" in error_of(path, limits=limits)
+    told = error_of(path, limits=limits)
+    assert "line 2: is longer than 1000 bytes; write it to a JSON file of its own" in told
     assert len(list(read_trajectories(path))) == 3
+    alone = write(tmp_path, LINE.replace("叫车".encode(), b"x" * 2000))
+    assert len(list(read_trajectories(alone, limits=limits))) == 1
 
 
 def test_a_stream_that_decompresses_too_far_is_refused(tmp_path: Path) -> None:
@@ -184,7 +187,9 @@ def test_an_archive_member_that_unpacks_too_far_is_refused(tmp_path: Path) -> No
     path = tmp_path / "bomb"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("samples/1_epoch_1.json", b'{"id": 1, "x": "' + b"x" * (40 << 20) + b'"}')
-    assert "member samples/1_epoch_1.json: unpacks to more than" in error_of(path)
+    told = error_of(path)
+    assert "member samples/1_epoch_1.json: unpacks to more than" in told
+    assert "give the log as JSON" in told
 
 
 def test_an_archive_with_too_many_members_is_refused(tmp_path: Path) -> None:

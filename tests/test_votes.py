@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import zstandard
 
 from rideway.metric.votes import VoteError, Votes, read_votes
 from rideway.records import Vote
@@ -68,6 +71,17 @@ def test_files(tmp_path: Path, suffix: str) -> None:
     check(read_votes(str(path)))
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".json", ".jsonl", ".parquet"])
+@pytest.mark.parametrize("compress", [gzip.compress, zstandard.compress])
+def test_compressed_files(tmp_path: Path, suffix: str, compress: Callable[[bytes], bytes]) -> None:
+    packed = tmp_path / "votes"  # told by content: the name does not matter
+    packed.write_bytes(compress(write(tmp_path / f"votes{suffix}").read_bytes()))
+    check(read_votes(packed))
+    packed.write_bytes(packed.read_bytes()[:-9])
+    with pytest.raises(ValueError, match=r"votes: .*(truncated|damaged)"):
+        read_votes(packed)
+
+
 def test_rows_columns_and_iterators() -> None:
     check(read_votes(ROWS))
     check(read_votes(columns(ROWS)))
@@ -119,6 +133,11 @@ def test_excess_comes_from_trajectories_and_floors() -> None:
     bare = [{k: v for k, v in row.items() if k[:2] not in ("e_", "f_", "c_")} for row in ROWS]
     efforts = {"t1": (10, 5), "t2": (6, 9), "t3": (2, 1), "t4": (2, 4)}
     check(read_votes(bare, efforts=efforts, floors={"one": (7, 3), "two": (1, 1)}))
+    numbered = [row | {"trajectory_a": 1, "trajectory_b": 2} for row in bare[:1]]
+    by_number = {"1": (10, 5), "2": (6, 9)}
+    assert read_votes(numbered, efforts=by_number, floors={"one": (7, 3)}).excess_a.tolist() == [
+        [3, 2]
+    ]
     del efforts["t4"]
     with pytest.raises(VoteError, match=r"vote 'v3'.*'t4' is not among"):
         read_votes(bare, efforts=efforts, floors={"one": (7, 3), "two": (1, 1)})
@@ -175,10 +194,15 @@ BAD = [
     ([ROWS[0] | {"e_tool_a": -1}], "vote 'v1': `e_tool_a` must be .* got -1"),
     ([ROWS[0] | {"e_turn_b": float("nan")}], "`e_turn_b` must be"),
     ([ROWS[0] | {"e_turn_b": "many"}], "got 'many'"),
+    ([ROWS[0] | {"e_turn_b": True}, ROWS[1]], "`e_turn_b` must be .* got True"),
+    ([row | {"e_turn_b": [1]} for row in ROWS], r"`e_turn_b` must be .* got \[1\]"),
+    ([ROWS[0] | {"choice": ["a"]}], r"must be a, b or tie, got \['a'\]"),
+    ([ROWS[0] | {"choice": 1}], "must be a, b or tie, got 1"),
     ([ROWS[0], ROWS[1] | {"e_turn_b": None}], "vote 'v2': `e_turn_b`"),
     ([ROWS[0] | {"e_tool_a": 99}], "is not max"),
     ([{k: v for k, v in ROWS[0].items() if k != "choice"}], "no column `choice`"),
-    ([{"choice": "a", "task_id": "x"}], "no column `e_tool_a`"),
+    ([{"choice": "a", "task_id": "x"}], "no column `e_tool_a`.* the table has choice, task_id"),
+    ([{"选择": "a"} | dict.fromkeys("abcdefgh", 1)], "the table has 选择, a, b, c, d, e, f, g, …"),
     ([ROWS[0] | {"weight": -2}], "`weight` must be"),
     ([ROWS[0] | {"weight": 0}], "not all 0"),
     ({"choice": ["a"], "e_tool_a": [1, 2]}, "differ in length"),

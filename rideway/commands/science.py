@@ -9,7 +9,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rideway.commands.resampling import check_draws, check_level
 from rideway.commands.terminal import natural
+from rideway.commands.vote_files import votes_of
 from rideway.errors import InputError
 
 if TYPE_CHECKING:
@@ -80,8 +82,9 @@ def calibrate(arguments: argparse.Namespace) -> int:
     """Fit lambda_tool and lambda_turn to preference votes by Bradley-Terry on excess effort."""
     from rideway.metric.calibrate import bootstrap_penalties, fit_penalties
 
-    _check_resampling(arguments.bootstrap, arguments.level)
-    votes = _read_votes(arguments)
+    check_draws("--bootstrap", arguments.bootstrap, least=0)
+    check_level(arguments.level)
+    votes = votes_of(arguments)
     options = {"gamma": arguments.gamma, "nonnegative": not arguments.unconstrained}
     if arguments.bootstrap == 0:
         if arguments.plot:
@@ -104,7 +107,7 @@ def calibrate(arguments: argparse.Namespace) -> int:
 
 
 def _calibration_text(rows: Sequence[dict[str, Any]], document: dict[str, Any]) -> str:
-    from rideway.render import interval, number, table
+    from rideway.render import interval, number, plural, table
 
     header = ["", "estimate"]
     shown = [[str(row["parameter"]), number(row["estimate"], 4)] for row in rows]
@@ -113,7 +116,8 @@ def _calibration_text(rows: Sequence[dict[str, Any]], document: dict[str, Any]) 
         for line, row in zip(shown, rows, strict=True):
             ends = None if row["lo"] is None else (row["lo"], row["hi"])
             line += [interval(ends, 4), number(row["median"], 4)]
-    head = f"{document['n']} votes ({document['n_ties']} ties), gamma {document['gamma']:g}"
+    ties = plural(document["n_ties"], "tie")
+    head = f"{plural(document['n'], 'vote')} ({ties}), gamma {document['gamma']:g}"
     if document["bootstrap"]:
         head += f", {document['bootstrap']} resamples by {document['bootstrap_unit']}"
     return f"{head}\n\n{table(header, shown)}{_warnings(document)}"
@@ -161,12 +165,13 @@ def validate(arguments: argparse.Namespace) -> int:
     from rideway.metric.utility import PUBLISHED_PENALTIES
     from rideway.metric.validate import validate_preferences
 
-    _check_resampling(arguments.bootstrap, arguments.level, least=1)
+    check_draws("--bootstrap", arguments.bootstrap)
+    check_level(arguments.level)
     penalties = PUBLISHED_PENALTIES
     if arguments.penalties is not None:
         penalties = read_penalties(arguments.penalties)
     found = validate_preferences(
-        _read_votes(arguments),
+        votes_of(arguments),
         penalties,
         calibration=arguments.calibration,
         gamma=arguments.gamma,
@@ -182,7 +187,7 @@ def validate(arguments: argparse.Namespace) -> int:
 
 
 def _validation_text(found: Validation) -> str:
-    from rideway.render import interval, number, table
+    from rideway.render import interval, number, plural, table
 
     document = found.to_dict()
     methods = [
@@ -203,7 +208,7 @@ def _validation_text(found: Validation) -> str:
         for name, s in ((name, s.to_dict()) for name, s in found.strata.items())
     ]
     head = (
-        f"{found.n} votes, {found.n_directional} with a direction; a {found.a:.4f}, "
+        f"{plural(found.n, 'vote')}, {found.n_directional} with a direction; a {found.a:.4f}, "
         f"b {found.b:.4f}; {100 * found.level:.0f} % intervals by {found.draws} resamples "
         f"by {found.unit}"
     )
@@ -321,33 +326,6 @@ def _reproduction_text(found: Reproduction, arguments: argparse.Namespace) -> st
 
 
 # --- shared -----------------------------------------------------------------------------------
-
-
-def _read_votes(arguments: argparse.Namespace) -> Votes:
-    """Votes with their counts, taken from trajectories where the votes only name these."""
-    from rideway.metric.votes import read_votes
-
-    efforts = floors = None
-    if arguments.trajectories:
-        from rideway.runs import count_runs
-
-        runs = count_runs(arguments.trajectories)
-        counts = zip(runs.column("tool_calls"), runs.column("turns"), strict=True)
-        efforts = dict(zip(runs.ids, ((int(c), int(t)) for c, t in counts), strict=True))
-    if arguments.floors:
-        from rideway.floors import read_floor_file
-
-        floors = {task: (float(c), float(t)) for task, (c, t) in read_floor_file(
-            Path(arguments.floors)
-        ).items()}  # fmt: skip
-    return read_votes(arguments.votes, efforts=efforts, floors=floors)
-
-
-def _check_resampling(draws: int, level: float, least: int = 0) -> None:
-    if draws < least:
-        raise InputError(f"--bootstrap must be at least {least}, got {draws}")
-    if not 0 < level < 1:
-        raise InputError(f"--level must lie between 0 and 1, got {level:g}")
 
 
 def _show(document: dict[str, Any], text: str, as_json: bool) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rideway.commands.resampling import check_draws, check_level
 from rideway.commands.terminal import natural
 from rideway.errors import InputError
 
@@ -49,10 +50,15 @@ def _add_counting_options(parser: argparse.ArgumentParser) -> None:
         default="auto",
         metavar="tasks|pool|reference|FILE",
         help="where floors come from (default: the benchmark's where it knows the tasks, "
-        "else the lowest counts of the successful runs given)",
+        "else the lowest counts of the successful runs given); a FILE is a table of task_id, "
+        "tool_floor, turn_floor and, where it is known, floor_source",
     )
     parser.add_argument(
-        "--success", type=Path, metavar="FILE", help="outcomes by id, or by task_id and trial"
+        "--success",
+        type=Path,
+        metavar="FILE",
+        help="table of outcomes: success (true or false) by id, or by task_id and trial; "
+        "a column file or model tells equal ids apart",
     )
     parser.add_argument(
         "--assume-success", action="store_true", help="take runs without an outcome as successes"
@@ -84,6 +90,7 @@ def score(arguments: argparse.Namespace) -> int:
 
     _spare_inputs(arguments)
     scored = _score(arguments.files, arguments)
+    scored.runs.warnings.extend(scored.runs.repeated_trials())
     for warning in scored.runs.warnings:
         print(f"rideway: {warning}", file=sys.stderr)
     if arguments.out is not None:
@@ -108,8 +115,9 @@ def _spare_inputs(arguments: argparse.Namespace) -> None:
 def _score(files: Sequence[str], arguments: argparse.Namespace) -> Score:
     from rideway.floors import floors_for
     from rideway.metric.counts import CountingRule
+    from rideway.outcomes import give_outcomes
     from rideway.render import plural
-    from rideway.runs import count_runs, read_outcomes
+    from rideway.runs import count_runs
     from rideway.score import score_runs
 
     rule = CountingRule(
@@ -120,12 +128,11 @@ def _score(files: Sequence[str], arguments: argparse.Namespace) -> Score:
         sub_agents=arguments.sub_agents,
     )
     penalties = _penalties(arguments)
+    if "" in files:
+        raise InputError("a FILE has no name: it is an empty text")
     runs = count_runs(files, format=arguments.format, rule=rule)
     if arguments.success is not None:
-        given = runs.set_success(read_outcomes(arguments.success))
-        runs.warnings.append(
-            f"{arguments.success}: gave the outcome of {given} of {len(runs)} runs"
-        )
+        give_outcomes(runs, arguments.success)
     if arguments.assume_success:
         assumed = plural(runs.assume_success(), "run")
         runs.warnings.append(f"{assumed} without an outcome taken as successes, as asked")
@@ -186,16 +193,19 @@ def _add_compare(commands: Any) -> None:
 def compare(arguments: argparse.Namespace) -> int:
     """Compare two agents task by task; differences are B minus A."""
     from rideway.compare import compare_sides, side
+    from rideway.render import plural
     from rideway.report_text import comparison_text
 
-    if arguments.draws < 1 or not 0 < arguments.level < 1:
-        raise InputError("--draws must be at least 1 and --level between 0 and 1")
+    check_draws("--draws", arguments.draws)
+    check_level(arguments.level)
     sides = [_side_path(arguments.a), _side_path(arguments.b)]
     files = list(dict.fromkeys(path for path, _ in sides))
     scored = _score(files, arguments)
     for warning in scored.runs.warnings:
         print(f"rideway: {warning}", file=sys.stderr)
     masks = [side(scored.runs, path, model) for path, model in sides]
+    if shared := int((masks[0] & masks[1]).sum()):
+        print(f"rideway: {plural(shared, 'run')} on both sides: A is B there", file=sys.stderr)
     compared = compare_sides(
         scored,
         masks[0],
@@ -206,16 +216,26 @@ def compare(arguments: argparse.Namespace) -> int:
         seed=arguments.seed,
     )
     if compared.differences["efficiency_utility"].tasks == 0:
-        raise InputError(f"{arguments.a} and {arguments.b}: no task has scored runs on both sides")
+        raise InputError(_why_no_pair(scored, (arguments.a, arguments.b), masks))
     if arguments.json:
         document = compared.to_dict() | {
             "floor_source": scored.floors.source,
             "floor_meaning": scored.floors.meaning,
+            "floor_notes": list(scored.floors.notes),
         }
         print(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1))
     else:
         print(comparison_text(compared, scored, most_tasks=arguments.records))
     return 0
+
+
+def _why_no_pair(scored: Score, labels: Sequence[str], sides: Sequence[Any]) -> str:
+    """What keeps two sides from being compared: a side without scored runs, or other tasks."""
+    for label, mask in zip(labels, sides, strict=True):
+        if not (scored.scored & mask).any():
+            reason = next(why for row, why in sorted(scored.unscored.items()) if mask[row])
+            return f"{label}: none of its runs can be scored: {reason}"
+    return f"{labels[0]} and {labels[1]}: no task has scored runs on both sides"
 
 
 def _side_path(text: str) -> tuple[str, str | None]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from rideway.env.agenda_items import Agenda, Item
 from rideway.env.phrases import CORRECTIONS, Phrase
+from rideway.env.proposed import without_echoes
 from rideway.env.understanding import Act, Understanding, understand
 from rideway.env.wording.topics import Topic
 from rideway.records import Message
@@ -18,15 +19,20 @@ PATIENCE_FLAT = 8
 PATIENCE_STALE = 12
 """Messages in a row that bring nothing forward: no call, no new question, no new fact."""
 _NOTHING = Understanding(frozenset({Act.SILENT}), (), "")
+_SETTLING = frozenset({Act.CONFIRM, Act.REPORT, Act.FINISHED, Act.INFORM})
 _EMPTY_ACTS = frozenset({Act.SILENT, Act.FOREIGN, Act.GREET, Act.STALL})
 
 
 class Memory:
     """Counts over the messages read so far; the same messages give the same memory.
 
-    `told`: tellings by item; `corrected`: corrections by item; `asked`: how often a topic was
-    asked about, the last message included. `idle`, `flat`, `stale` count the agent's messages in
-    a row that say nothing, that ask nothing, and that bring nothing forward (no call, no new fact).
+    `told`: tellings by item; `corrected`: corrections by item; `refused`: the item last said to
+    correct the agent, `just_corrected`: whether that was in the last message; `asked`: how often a
+    topic was asked about, the last message included. `settled`: items whose `agree` the agent has
+    proposed or reported by itself, so that nobody need say them. `words`: what the agent said
+    last, without the user's own words in quotes. `idle`, `flat`, `stale` count the agent's
+    messages in a row that say nothing, that ask nothing, and that bring nothing forward (no call,
+    no new fact).
     """
 
     def __init__(self, agenda: Agenda) -> None:
@@ -34,13 +40,17 @@ class Memory:
         self._seen: list[Message] = []
         self.told: Counter[str] = Counter()
         self.corrected: Counter[str] = Counter()
+        self.refused = ""
         self.asked: Counter[Topic] = Counter()
         self.phrases: Counter[Phrase] = Counter()
         self.noticed: set[int] = set()
+        self.settled: set[str] = set()
+        self.just_corrected = False
         self.own = 0
         self.idle = self.flat = self.stale = 0
         self.open_calls = 0
         self.heard = _NOTHING
+        self.words = ""
         self.last_text = ""
 
     def continues(self, messages: Sequence[Message]) -> bool:
@@ -64,7 +74,8 @@ class Memory:
 
     def _own_words(self, text: str) -> None:
         self.own += 1
-        self.heard = _NOTHING
+        self.heard, self.words = _NOTHING, ""
+        self.just_corrected = False
         for item in self._agenda.items:
             for say in item.say:
                 place = text.find(say)
@@ -75,6 +86,8 @@ class Memory:
                 self.told[item.id] += 1
                 if text[:place].endswith(CORRECTIONS):
                     self.corrected[item.id] += 1
+                    self.just_corrected = True
+                    self.refused = item.id
                 break
         for phrase in _REMEMBERED:
             if any(words in text for words in phrase.value):
@@ -85,6 +98,9 @@ class Memory:
 
     def _heard(self, text: str) -> None:
         heard = understand(text)
+        echoed = without_echoes(text)
+        words = heard.text if echoed == text else understand(echoed).text
+        self._settle(heard)
         new = False
         for topic in heard.topics:
             new = new or not self.asked[topic]
@@ -101,7 +117,20 @@ class Memory:
                 self.heard.questions + heard.questions,
                 f"{self.heard.text}\n{heard.text}",
             )
-        self.heard = heard
+            words = f"{self.words}\n{words}"
+        self.heard, self.words = heard, words
+
+    def _settle(self, heard: Understanding) -> None:
+        """Notes what the agent takes care of, or tells, by itself."""
+        if heard.acts.isdisjoint(_SETTLING):
+            return
+        text = heard.text
+        for question in heard.questions:
+            if question.act is not Act.CONFIRM:
+                text = text.replace(question.text, "")
+        for item in self._agenda.items:
+            if any(pattern.search(text) for pattern in item.facts.agree):
+                self.settled.add(item.id)
 
     @property
     def patience_ends(self) -> bool:
@@ -113,8 +142,8 @@ class Memory:
         )
 
     def ready(self, item: Item) -> bool:
-        """Whether what must come before the item was said."""
-        return all(self.told[name] for name in item.after)
+        """Whether what must come before the item was said, or need not be."""
+        return all(self.told[name] or name in self.settled for name in item.after)
 
     def active(self) -> list[Item]:
         """The items that the user holds true now, in their order."""

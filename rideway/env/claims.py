@@ -74,6 +74,8 @@ HERE = re.compile(
 _SELF = re.compile("^(?:您|你)(?:自己|本人)?$")
 _ME = re.compile("[我俺阿]|咱")
 _OF_NO_USE = re.compile("^(?:您|你|咱)?的?|(?:那边|这边|门口|楼下|小区|航站楼|附近)+$")
+_LEFT_TO_FLIGHT = re.compile("看(?:一?下|哈)?航班|查(?:一?下)?航班|航班.{0,6}(?:查|晓得|知道|就有)")
+_AIRPORT = re.compile("机场|航站楼|T\\d")
 _ROLE_TOPIC = {
     "origin": Topic.ORIGIN,
     "destination": Topic.DESTINATION,
@@ -97,13 +99,18 @@ def concerns(claim: Claim, item: Item) -> bool:
     return bool(getattr(item.facts, claim.part)) or _ROLE_TOPIC[claim.part] in item.topics
 
 
-def verified(claim: Claim, item: Item) -> bool:
-    """Whether the user's own words bear a claim out."""
+def verified(claim: Claim, item: Item, *, looked_up: bool = False) -> bool:
+    """Whether the user's own words bear a claim out.
+
+    `looked_up`: the agent speaks of the flight: what the user leaves to it he does not deny.
+    """
     said = "".join(item.say)
     if claim.part == "contact":
         if _SELF.match(claim.words):
             return _ME.search(said) is not None
         return claim.words[:1] in said
+    if looked_up and _LEFT_TO_FLIGHT.search(said) and _AIRPORT.search(claim.words):
+        return True
     words = _OF_NO_USE.sub("", claim.words)
     if words.rstrip(")").endswith("店") and "店" not in said:
         return False  # the hotel at the airport is not the airport

@@ -1,45 +1,29 @@
 """What an agent proposes, held against what the user holds true.
 
-A key (time, car type, ...) is contradicted when the message names values of it and none of them is
-accepted: a summary that names the old time beside the new one is right. Clauses that take something
-back ("取消 19:30 这一单") propose nothing.
+A key (time, car type, ...) is contradicted when the message proposes values of it and none of them
+is accepted: a summary that names the old time beside the new one is right. Which words propose, and
+which of them count, says `proposed`.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from rideway.env.agenda_items import Item
 from rideway.env.claims import HERE, Claim, claims_in, concerns, verified
+from rideway.env.proposed import FLIGHT, values_proposed, words_that_propose
 from rideway.env.wording.place_names import PlaceNames
 from rideway.env.wording.topics import Topic
-from rideway.env.wording.values import Key, Value, means_time, values_in
+from rideway.env.wording.values import Key, Value, means_time
 
-_TAKEN_BACK = re.compile(
-    r"""
-    取消|原来|原定|原先|原本|之前|改自|上次|历史|以前|撤|不再|没有(?!问题|烟|异味)|暂无|无法
-    |[约叫订]不到|不支持|满了|不够|而不是
-    """,
-    re.VERBOSE,
-)
-_PAST = re.compile(
-    r"""
-    上(?:个?月|个?星期|个?礼拜|个?周|回|一次|趟)|那(?:位|次|回|趟|单|天(?!早|晚))|去年|昨[天晚日]|前[天晚]
-    |当[时初]|送过|坐过
-    """,
-    re.VERBOSE,
-)
-"""Speaks of an earlier ride: its time and date are no proposal."""
-_CARRIED = re.compile(
-    "(?:航班|飞机|班机|高铁|火车|动车|列车|轮渡)[^,。;车接送]{0,6}[从由在][^,。;]{2,12}(?:出发|起飞|发车|始发)"
-)
-"""Speaks of a journey by something else than the car: "这次航班是从浦东机场T1出发的"."""
 _A_NAME = re.compile("(?<![一二两三四五六七八九十几这那哪每男女老新名辆位个的机])[一-鿿]师傅")
-_PIECE = re.compile(r"[^,。;!?\n]+[,。;!?\n]*")
 _PLACE_KEYS = ("origin", "destination", "waypoint")
+_FACT_KEYS = frozenset({"passengers", "luggage", "date", "origin", "destination"})
+"""What is so, rather than what could be wished otherwise."""
 _REPORT_KEYS = frozenset({"time", "date", "passengers", "car_type", *_PLACE_KEYS})
 
 
@@ -54,6 +38,8 @@ class Standing(NamedTuple):
     """Items that it states as they are."""
     unsure: tuple[Item, ...] = ()
     """Items about which it proposes something that the user cannot tell to be so."""
+    facts: frozenset[str] = frozenset()
+    """Ids of contradicted items of which it misstates what is so: how many, where, which day."""
 
 
 class Judge:
@@ -67,26 +53,34 @@ class Judge:
         self._places = places
 
     def standing(
-        self, text: str, items: Sequence[Item], now: datetime, *, report: bool = False
+        self,
+        text: str,
+        items: Sequence[Item],
+        now: datetime,
+        *,
+        asked: Sequence[str] = (),
+        report: bool = False,
     ) -> Standing:
-        """How a proposal, or the report of something done, stands to the facts of `items`."""
-        pieces = [p for p in _PIECE.findall(text) if not _TAKEN_BACK.search(p)]
-        text = "".join(pieces)
-        proposed = "".join(p for p in pieces if not (_PAST.search(p) or _long_ago(p, now)))
-        named: dict[str, list[Any]] = {}
-        for value in values_in(proposed):
-            if value.key != "date" or not _over(value, now):
-                named.setdefault(value.key, []).append(value)
+        """How a proposal, or the report of something done, stands to the facts of `items`.
+
+        `asked`: the clauses of the text that ask for leave; what they name is what is proposed.
+        """
+        words = words_that_propose(text, asked, now)
+        text, proposed = words.text, words.proposed
+        named: dict[str, list[Any]] = {k: list(v) for k, v in values_proposed(words, now).items()}
         claims = []
         for mention in self._places.mentions(proposed):
             if mention.role and any(getattr(item.facts, mention.role) for item in items):
                 named.setdefault(mention.role, []).append(mention)
             elif mention.role and mention.role != "waypoint":
                 claims.append(Claim(mention.role, mention.name))
-        unsure = {} if report else self._unverified([*claims, *claims_in(proposed)], items, named)
+        claims += claims_in(proposed)
+        looked_up = FLIGHT.search(text) is not None
+        unsure = {} if report else self._unverified(claims, items, named, looked_up=looked_up)
         wrong: dict[str, Item] = {}
         right: dict[str, Item] = {}
         unwanted: set[str] = set()
+        facts: set[str] = set()
         for key, values in named.items():
             if report and key not in _REPORT_KEYS:
                 continue
@@ -95,6 +89,8 @@ class Judge:
             if holders and not agreeing:
                 meant = next((i for i in holders if i.means(text)), holders[0])
                 wrong[meant.id] = meant
+                if key in _FACT_KEYS:
+                    facts.add(meant.id)
             right.update((item.id, item) for item in agreeing)
         for item in items:
             if any(pattern.search(text) for pattern in item.facts.agree):
@@ -110,10 +106,16 @@ class Judge:
             frozenset(unwanted),
             tuple(item for item in items if item.id in right and item.id not in wrong),
             tuple(i for i in items if i.id in unsure and i.id not in right and i.id not in wrong),
+            frozenset(facts),
         )
 
     def _unverified(
-        self, claims: Iterable[Claim], items: Sequence[Item], named: dict[str, list[Any]]
+        self,
+        claims: Iterable[Claim],
+        items: Sequence[Item],
+        named: dict[str, list[Any]],
+        *,
+        looked_up: bool,
     ) -> dict[str, Item]:
         """Items of which something is claimed that cannot be compared; what can goes to `named`."""
         unsure = {}
@@ -127,7 +129,8 @@ class Judge:
                 known += [m._replace(role=claim.part) for m in mentions]
                 continue
             holders = [item for item in items if concerns(claim, item)]
-            if holders and not any(verified(claim, item) for item in holders):
+            bearers = holders if claim.part == "contact" else items
+            if holders and not any(verified(claim, item, looked_up=looked_up) for item in bearers):
                 unsure[holders[0].id] = holders[0]
         return unsure
 
@@ -140,29 +143,18 @@ class Judge:
     def choice(self, text: str, items: Sequence[Item], now: datetime) -> str | None:
         """The name of the one offered option that fits the facts; None where none stands out."""
         best: list[tuple[int, int, str]] = []
-        for option in _options(text):
+        options = list(_options(text))
+        named = Counter(name for option in options for name in set(_LABEL.findall(option)))
+        for option in options:
             standing = self.standing(option, items, now)
             label = _label(option)
-            if label and not standing.wrong:
+            # "13:00 出发还是 13:00 前到" is not settled by the hour
+            if label and named[label] == 1 and not standing.wrong:
                 best.append((len(standing.right), -len(best), label))
         best.sort(reverse=True)
         if not best or best[0][0] == 0 or (len(best) > 1 and best[1][0] == best[0][0]):
             return None
         return best[0][2]
-
-
-def _long_ago(piece: str, now: datetime) -> bool:
-    """Whether a clause tells of a journey that is no ride to come."""
-    if _CARRIED.search(piece):
-        return True
-    days = [value for value in values_in(piece) if value.key == "date"]
-    return bool(days) and all(_over(value, now) for value in days)
-
-
-def _over(value: Value, now: datetime) -> bool:
-    """Whether a date has passed: it is told of, not proposed."""
-    days = value.value.dates(now.date())
-    return bool(days) and max(days) < now.date()
 
 
 def _unknown_driver(text: str, item: Item) -> bool:

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rideway.errors import InputError
-from rideway.metric.resample import DEFAULT_LEVEL, FloatArray, IntArray, Interval, Seed, interval
+from rideway.metric.estimate import Estimate, defined_interval
+from rideway.metric.resample import DEFAULT_LEVEL, FloatArray, IntArray, Interval, Seed
 
 __all__ = [
+    "Bootstrap",
     "Correlation",
     "average_ranks",
     "ordinal_ranks",
@@ -31,7 +33,7 @@ _CELLS_AT_ONCE = 1 << 19  # numbers of one block of resamples: 4 MB
 
 
 @dataclass(frozen=True, slots=True)
-class Correlation:
+class Correlation(Estimate):
     """One coefficient.
 
     Attributes:
@@ -48,43 +50,34 @@ class Correlation:
     reason: str | None
     interval: Interval | None = None
 
-    def __float__(self) -> float:
-        if self.value is None:
-            raise ValueError(f"{self.statistic} is undefined: {self.reason}")
-        return self.value
 
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return {
-            "statistic": self.statistic,
-            "value": self.value,
-            "n": self.n,
-            "reason": self.reason,
-            "interval": None if self.interval is None else self.interval.to_list(),
-        }
+class Bootstrap(TypedDict, total=False):
+    """Options of every correlation: the resamples of rows behind its interval.
+
+    Attributes:
+        draws: How many; 0, unless told otherwise, for no interval.
+        level: Level of the interval; `DEFAULT_LEVEL` unless told otherwise.
+        seed: Seed of the resamples; 0 unless told otherwise.
+        unit: What a row is, for the interval; `row` unless told otherwise.
+        resamples: Row numbers of each resample, (draws, n), in place of drawn ones: to repeat
+            somebody else's bootstrap to the last digit.
+    """
+
+    draws: int
+    level: float
+    seed: Seed
+    unit: str
+    resamples: IntArray | None
 
 
-def pearson(
-    x: ArrayLike,
-    y: ArrayLike,
-    *,
-    draws: int = 0,
-    level: float = DEFAULT_LEVEL,
-    seed: Seed = 0,
-    unit: str = "row",
-    resamples: IntArray | None = None,
-) -> Correlation:
+def pearson(x: ArrayLike, y: ArrayLike, **bootstrap: Unpack[Bootstrap]) -> Correlation:
     """Pearson's product-moment correlation of two columns (n,).
 
     Args:
         x: One column.
         y: The other.
-        draws: Resamples of rows behind the interval; 0 for none.
-        level: Level of the interval.
-        seed: Seed of the resamples.
-        unit: What a row is, for the interval.
-        resamples: Row numbers of each resample, (draws, n), in place of drawn ones: to repeat
-            somebody else's bootstrap to the last digit.
+        bootstrap: What the interval rests on, see :class:`Bootstrap`; none without `draws` or
+            `resamples`.
 
     Returns:
         The coefficient; undefined, with the reason, where a column is constant.
@@ -93,39 +86,21 @@ def pearson(
         InputError: The columns differ in length, have fewer than two rows, or hold a value that is
             no finite number.
     """
-    return _correlate("pearson", _same, x, y, draws, level, seed, unit, resamples)
+    return _correlate("pearson", _same, x, y, **bootstrap)
 
 
-def spearman(
-    x: ArrayLike,
-    y: ArrayLike,
-    *,
-    draws: int = 0,
-    level: float = DEFAULT_LEVEL,
-    seed: Seed = 0,
-    unit: str = "row",
-    resamples: IntArray | None = None,
-) -> Correlation:
+def spearman(x: ArrayLike, y: ArrayLike, **bootstrap: Unpack[Bootstrap]) -> Correlation:
     """Spearman's rank correlation, tied values on average ranks; otherwise as :func:`pearson`."""
-    return _correlate("spearman", average_ranks, x, y, draws, level, seed, unit, resamples)
+    return _correlate("spearman", average_ranks, x, y, **bootstrap)
 
 
-def spearman_ordinal(
-    x: ArrayLike,
-    y: ArrayLike,
-    *,
-    draws: int = 0,
-    level: float = DEFAULT_LEVEL,
-    seed: Seed = 0,
-    unit: str = "row",
-    resamples: IntArray | None = None,
-) -> Correlation:
+def spearman_ordinal(x: ArrayLike, y: ArrayLike, **bootstrap: Unpack[Bootstrap]) -> Correlation:
     """Spearman's correlation on ordinal ranks, ties in order of appearance: the paper's variant.
 
     Where values tie, another order of the rows gives another number; `reason` then says so. In a
     resample the order is that of the draw. Otherwise as :func:`pearson`.
     """
-    found = _correlate("spearman_ordinal", ordinal_ranks, x, y, draws, level, seed, unit, resamples)
+    found = _correlate("spearman_ordinal", ordinal_ranks, x, y, **bootstrap)
     tied = sum(len(column) - len(np.unique(column)) for column in (np.asarray(x), np.asarray(y)))
     if found.value is None or not tied:
         return found
@@ -179,11 +154,12 @@ def _correlate(
     transform: Callable[[ArrayLike], FloatArray],
     x: ArrayLike,
     y: ArrayLike,
-    draws: int,
-    level: float,
-    seed: Seed,
-    unit: str,
-    resamples: IntArray | None,
+    *,
+    draws: int = 0,
+    level: float = DEFAULT_LEVEL,
+    seed: Seed = 0,
+    unit: str = "row",
+    resamples: IntArray | None = None,
 ) -> Correlation:
     columns = [_column(values, name) for values, name in ((x, "x"), (y, "y"))]
     n = len(columns[0])
@@ -202,16 +178,8 @@ def _correlate(
     found = np.concatenate(
         [_product_moment(*(transform(column[rows]) for column in columns)) for rows in blocks]
     )
-    defined = found[~np.isnan(found)]
-    lost = len(found) - len(defined)
-    told = f"undefined in {lost} of {len(found)} resamples, which the interval leaves out"
-    return Correlation(
-        statistic,
-        value,
-        n,
-        told if lost else None,
-        interval(defined, level, unit) if defined.size else None,
-    )
+    bounds, told = defined_interval(found, level, unit)
+    return Correlation(statistic, value, n, told, bounds)
 
 
 def _drawn(n: int, draws: int, seed: Seed) -> Iterator[IntArray]:

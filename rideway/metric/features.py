@@ -20,7 +20,8 @@ import numpy as np
 from rideway.errors import InputError
 from rideway.metric.bradley_terry import Cells, Refit, collapse, minimise, objective
 from rideway.metric.calibrate import DEFAULT_GAMMA
-from rideway.metric.comparators import Outcome, outcome
+from rideway.metric.comparators import Outcome, outcome, preferred
+from rideway.metric.estimate import defined_interval
 from rideway.metric.reliability import cross_entropy
 from rideway.metric.resample import (
     DEFAULT_LEVEL,
@@ -306,7 +307,6 @@ def _compared(
     sums = sums[sums[:, 0] > 0]
     with np.errstate(invalid="ignore"):
         accuracy_gain = sums[:, 4] / sums[:, 5] - sums[:, 2] / sums[:, 3]
-    defined = accuracy_gain[np.isfinite(accuracy_gain)]
     mean = [float(w @ loss) / float(w.sum()) for loss in losses]
     before, after = parts[0].accuracy, parts[1].accuracy
     return NestedComparison(
@@ -318,13 +318,13 @@ def _compared(
         log_loss_gain=mean[0] - mean[1],
         log_loss_gain_interval=interval(sums[:, 1] / sums[:, 0], level, unit),
         accuracy_gain=None if before is None or after is None else after - before,
-        accuracy_gain_interval=interval(defined, level, unit) if defined.size else None,
+        accuracy_gain_interval=defined_interval(accuracy_gain, level, unit)[0],
     )
 
 
 def _tallies(answers: Sequence[FloatArray], votes: Votes) -> list[FloatArray]:
     """Correct and answered directional weight of each vote, for each model in turn."""
-    truth = np.sign(2 * votes.preference - 1)
+    truth = preferred(votes.preference)
     out = []
     for answer in answers:
         out.append(votes.weight * (answer * truth > 0))

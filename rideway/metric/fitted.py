@@ -175,28 +175,60 @@ class PenaltyBootstrap:
         return out
 
 
+_PAIRS = (("a", "b"), ("lambda_tool", "lambda_turn"))
+_ROUNDING = 1e-3  # discounts and costs printed with three digits differ by less
+
+
 def read_penalties(path: str | Path) -> Penalties:
     """Penalties from a JSON file: `a` and `b`, or `lambda_tool` and `lambda_turn`.
 
+    A file may hold both pairs, as `rideway calibrate --json` writes them.
+
     Raises:
-        InputError: The file holds neither pair.
+        InputError: The file holds neither pair or half of one, a value cannot be a penalty, or the
+            two pairs contradict each other by more than rounding.
     """
     try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        document = json.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: cannot be read as JSON ({error})") from None
-    makers = {
-        ("a", "b"): Penalties.from_costs,
-        ("lambda_tool", "lambda_turn"): Penalties.from_lambdas,
-    }
-    for names, make in makers.items():
-        values = [document.get(name) for name in names] if isinstance(document, dict) else [None]
-        if all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in values):
-            try:
-                return make(*values)
-            except ValueError as error:
-                raise InputError(f"{path}: {error}") from None
-    raise InputError(f"{path}: needs numbers `a` and `b`, or `lambda_tool` and `lambda_turn`")
+    costs, discounts = (_pair(document, names, path) for names in _PAIRS)
+    try:
+        by_costs = None if costs is None else Penalties.from_costs(*costs)
+        by_discounts = None if discounts is None else Penalties.from_lambdas(*discounts)
+    except ValueError as error:
+        raise InputError(f"{path}: {error}") from None
+    if by_costs is not None and by_discounts is not None:
+        for cost, discount in zip(*_PAIRS, strict=True):
+            said = getattr(by_costs, discount)
+            if abs(said - getattr(by_discounts, discount)) > _ROUNDING:
+                raise InputError(
+                    f"{path}: `{cost}` {document[cost]:g} makes {discount} {said:.4f}, but "
+                    f"`{discount}` is {document[discount]:g}; keep the pair that you mean"
+                )
+    found = by_costs or by_discounts
+    if found is None:
+        raise InputError(f"{path}: needs numbers {_needed()}")
+    return found
+
+
+def _pair(document: Any, names: tuple[str, str], path: str | Path) -> tuple[float, float] | None:
+    """Both numbers of a pair; None where neither is there."""
+    stated = [document.get(name) if isinstance(document, dict) else None for name in names]
+    if stated == [None, None]:
+        return None
+    numbers = []
+    for name, value in zip(names, stated, strict=True):
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise InputError(f"{path}: needs numbers {_needed()}; `{name}` is {value!r}")
+        numbers.append(float(value))
+    return numbers[0], numbers[1]
+
+
+def _needed() -> str:
+    return ", or ".join(" and ".join(f"`{name}`" for name in pair) for pair in _PAIRS)
 
 
 def _parameters(fit: PenaltyFit) -> dict[str, float | None]:

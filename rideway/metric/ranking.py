@@ -12,7 +12,8 @@ import numpy as np
 
 from rideway.errors import InputError
 from rideway.metric.correlation import Correlation, average_ranks, spearman, spearman_rows
-from rideway.metric.resample import DEFAULT_LEVEL, Seed, interval
+from rideway.metric.estimate import defined_interval
+from rideway.metric.resample import DEFAULT_LEVEL, Seed
 from rideway.metric.success import pass_estimate
 from rideway.metric.trials import ATTEMPTS, Trials, resampled_means
 
@@ -191,8 +192,7 @@ def functional_form(
         # One call, so that both forms see the same resamples.
         drawn = resampled_means(np.vstack(sums), np.vstack([counted, counted]), draws, seed)
         rho = spearman_rows(*np.split(drawn, 2, axis=1))
-        rho = rho[~np.isnan(rho)]
-        found = replace(found, interval=interval(rho, level, "task") if rho.size else None)
+        found = replace(found, interval=defined_interval(rho, level, "task")[0])
     places = [average_ranks(-mean) for mean in means]
     moved = {
         trials.models[model]: (float(before), float(after))

@@ -8,23 +8,17 @@ difference between methods, all from the same resamples, so that differences are
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from rideway.errors import InputError
 from rideway.metric.bradley_terry import BoolArray
 from rideway.metric.calibrate import DEFAULT_GAMMA
-from rideway.metric.comparators import METHODS, Costs, Outcome, outcome, preferred
+from rideway.metric.comparators import METHODS, Costs, Outcome, Signs, outcome, preferred
+from rideway.metric.paired_bootstrap import STATISTICS, PairedBootstrap, ResampleUnit
 from rideway.metric.reliability import Reliability, reliability
-from rideway.metric.resample import (
-    DEFAULT_LEVEL,
-    FloatArray,
-    Interval,
-    Seed,
-    interval,
-    resampled_sums,
-)
+from rideway.metric.resample import DEFAULT_LEVEL, Interval, Seed
 from rideway.metric.robustness import Refitted, floor_perturbation, gamma_sweep, unconstrained_fit
 from rideway.metric.utility import PUBLISHED_PENALTIES
 from rideway.metric.votes import Votes, read_votes
@@ -34,8 +28,6 @@ __all__ = ["MethodResult", "Stratum", "Validation", "validate_preferences"]
 DEFAULT_DRAWS = 10_000
 SMALL_MARGIN = 3  # Table 5: at most this many excess turns apart is a small difference
 METRIC, RIVAL = "efficiency_utility", "turn_first"
-STATISTICS = ("coverage", "accuracy", "tau_b", "paired_tau")
-ResampleUnit = Literal["vote", "pair", "task"]
 Intervals = dict[str, Interval | None]
 
 
@@ -214,33 +206,26 @@ def validate_preferences(
     """
     _check(draws, unit)
     read = read_votes(votes)
-    answers = {
-        name: method.prefer(read.excess_a, read.excess_b, penalties)
-        for name, method in METHODS.items()
-    }
-    strata, margins = _strata(read), _margins(read)
-    sums = _resample(read, answers, strata | margins, draws, seed, unit)
-    methods = {name: _method(name, read, answers, sums, level, unit) for name in METHODS}
-    parts = {
-        name: _stratum(name, held, read, answers[METRIC], sums, level, unit)
-        for name, held in (strata | margins).items()
-    }
+    answers = _answers(read, penalties)
+    methods, strata, margins = _tables(
+        read, answers, draws=draws, level=level, seed=seed, unit=unit
+    )
     train = None if calibration is None else read_votes(calibration)
-    counted = train is not None and train.counts_a is not None and read.counts_a is not None
+    floors, gammas, unconstrained = _refits(train, read, gamma)
     return Validation(
         n=len(read),
         n_directional=int(read.directional.sum()),
         a=penalties.a,
         b=penalties.b,
         methods=methods,
-        strata={name: parts[name] for name in strata},
-        margins={name: parts[name] for name in margins},
+        strata=strata,
+        margins=margins,
         intervals=_headline(methods),
         per_task=_per_task(read, answers[METRIC]),
         reliability=reliability(read, penalties, draws=draws, level=level, seed=seed),
-        floors=floor_perturbation(train, read, gamma=gamma) if counted else (),
-        gammas=() if train is None else gamma_sweep(train, read),
-        unconstrained=None if train is None else unconstrained_fit(train, read, gamma),
+        floors=floors,
+        gammas=gammas,
+        unconstrained=unconstrained,
         draws=draws,
         level=level,
         unit=unit,
@@ -253,6 +238,35 @@ def _check(draws: int, unit: str) -> None:
         raise InputError(f"draws must be at least 1, got {draws}")
     if unit not in ("vote", "pair", "task"):
         raise InputError(f"unit must be vote, pair or task, got {unit!r}")
+
+
+def _answers(votes: Votes, penalties: Costs) -> dict[str, Signs]:
+    return {
+        name: method.prefer(votes.excess_a, votes.excess_b, penalties)
+        for name, method in METHODS.items()
+    }
+
+
+def _tables(
+    votes: Votes,
+    answers: dict[str, Signs],
+    *,
+    draws: int,
+    level: float,
+    seed: Seed,
+    unit: ResampleUnit,
+) -> tuple[dict[str, MethodResult], dict[str, Stratum], dict[str, Stratum]]:
+    """Table 4, Table 5 and the latter by margin, all from the same resamples."""
+    strata, margins = _strata(votes), _margins(votes)
+    held = strata | margins
+    # Outside a part of the votes the metric counts as having no answer.
+    partial = {name: answers[METRIC] * inside for name, inside in held.items()}
+    bootstrap = PairedBootstrap.of(
+        votes, answers | partial, draws=draws, level=level, seed=seed, unit=unit
+    )
+    methods = {name: _method(name, votes, answers[name], bootstrap) for name in METHODS}
+    parts = {name: _stratum(name, votes, partial[name], held[name], bootstrap) for name in held}
+    return methods, {name: parts[name] for name in strata}, {name: parts[name] for name in margins}
 
 
 def _headline(methods: dict[str, MethodResult]) -> Intervals:
@@ -291,43 +305,8 @@ def _margins(votes: Votes) -> dict[str, BoolArray]:
     return {f"{margin:g}": turn == margin for margin in np.unique(turn)}
 
 
-def _resample(
-    votes: Votes,
-    answers: dict[str, Any],
-    strata: dict[str, BoolArray],
-    draws: int,
-    seed: Seed,
-    unit: str,
-) -> dict[str, FloatArray]:
-    """Resampled sums by name: `total`, (method, `right`|`wrong`), (stratum, `right`|`wrong`)."""
-    held = votes.directional
-    if not held.any():
-        return {}
-    truth, w = preferred(votes.preference)[held], votes.weight[held]
-    columns = {"total": w}
-    for name, answer in answers.items():
-        match = answer[held] * truth
-        columns[f"{name} right"], columns[f"{name} wrong"] = w * (match > 0), w * (match < 0)
-    for name, inside in strata.items():
-        for side in ("right", "wrong"):
-            columns[f"{name} {side}"] = columns[f"{METRIC} {side}"] * inside[held]
-    groups = None
-    if unit != "vote":
-        groups = [g for g, kept in zip(votes.groups(unit), held, strict=True) if kept]
-    sums = resampled_sums(np.column_stack(list(columns.values())), draws, seed, groups)
-    return dict(zip(columns, sums.T, strict=True))
-
-
-def _method(
-    name: str,
-    votes: Votes,
-    answers: dict[str, Any],
-    sums: dict[str, FloatArray],
-    level: float,
-    unit: str,
-) -> MethodResult:
-    answer = answers[name]
-    mine, metric = _statistics(name, sums), _statistics(METRIC, sums)
+def _method(name: str, votes: Votes, answer: Signs, bootstrap: PairedBootstrap) -> MethodResult:
+    mine, metric = bootstrap.statistics(name), bootstrap.statistics(METRIC)
     answered = answer != 0
     return MethodResult(
         name=name,
@@ -335,62 +314,41 @@ def _method(
         n_answered=int((answered & votes.directional).sum()),
         outcome=outcome(answer, votes.preference, votes.weight),
         coverage_all=float(votes.weight[answered].sum() / votes.weight.sum()),
-        intervals={key: _interval(mine[key], level, unit) for key in STATISTICS},
-        metric_minus={key: _interval(metric[key] - mine[key], level, unit) for key in STATISTICS},
+        intervals={key: bootstrap.interval(mine[key]) for key in STATISTICS},
+        metric_minus={key: bootstrap.interval(metric[key] - mine[key]) for key in STATISTICS},
     )
 
 
-def _statistics(name: str, sums: dict[str, FloatArray]) -> dict[str, FloatArray]:
-    """The four statistics of every resample, NaN where undefined."""
-    if not sums:
-        return dict.fromkeys(STATISTICS, np.empty(0))
-    right, wrong, total = sums[f"{name} right"], sums[f"{name} wrong"], sums["total"]
-    answered = right + wrong
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return {
-            "coverage": answered / total,
-            "accuracy": right / answered,
-            "tau_b": (right - wrong) / np.sqrt(answered * total),
-            "paired_tau": (right - wrong) / total,
-        }
-
-
-def _interval(values: FloatArray, level: float, unit: str) -> Interval | None:
-    """The interval over resamples that have a value (`Interval.draws` says how many)."""
-    defined = values[np.isfinite(values)]
-    return interval(defined, level, unit) if defined.size else None
-
-
 def _stratum(
-    name: str,
-    held: BoolArray,
-    votes: Votes,
-    answer: Any,
-    sums: dict[str, FloatArray],
-    level: float,
-    unit: str,
+    name: str, votes: Votes, answer: Signs, held: BoolArray, bootstrap: PairedBootstrap
 ) -> Stratum:
     inside = held & votes.directional
     truth = preferred(votes.preference)
     # Positive where the preferred side has fewer tool calls than the other.
     saved = (truth * votes.difference[:, 0])[inside]
-    bounds = None
-    if sums:
-        right, wrong = sums[f"{name} right"], sums[f"{name} wrong"]
-        with np.errstate(invalid="ignore"):
-            bounds = _interval(right / (right + wrong), level, unit)
     return Stratum(
         name=name,
         n=int(inside.sum()),
         n_all=int(held.sum()),
         outcome=outcome(answer[held], votes.preference[held], votes.weight[held]),
-        interval=bounds,
+        interval=bootstrap.interval(bootstrap.statistics(name)["accuracy"]),
         fewer=int((saved > 0).sum()),
         more=int((saved < 0).sum()),
     )
 
 
-def _per_task(votes: Votes, answer: Any) -> dict[str, Outcome]:
+def _refits(
+    train: Votes | None, votes: Votes, gamma: float
+) -> tuple[tuple[Refitted, ...], tuple[Refitted, ...], Refitted | None]:
+    """Refits under moved floors, over the regulariser's weight, and without a, b >= 0."""
+    if train is None:
+        return (), (), None
+    counted = train.counts_a is not None and votes.counts_a is not None
+    floors = floor_perturbation(train, votes, gamma=gamma) if counted else ()
+    return floors, gamma_sweep(train, votes), unconstrained_fit(train, votes, gamma)
+
+
+def _per_task(votes: Votes, answer: Signs) -> dict[str, Outcome]:
     if votes.tasks is None:
         return {}
     names = np.array(votes.tasks)

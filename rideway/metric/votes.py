@@ -1,4 +1,4 @@
-"""Reading preference votes: any table of them becomes arrays, one row a vote (paper 5.1).
+"""Reading preference votes: any table of them becomes `Votes`, one row a vote (paper 5.1).
 
 A vote compares two successful trajectories of one task, `a` and `b`. Its row holds
 
@@ -16,7 +16,6 @@ tables of datasets, pandas, polars and pyarrow.
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,9 +25,8 @@ from typing import Any
 
 import numpy as np
 
-from rideway.errors import InputError
-from rideway.metric.bradley_terry import BoolArray
 from rideway.metric.resample import FloatArray
+from rideway.metric.vote_arrays import VoteError, Votes
 from rideway.tables import read_rows
 
 __all__ = [
@@ -44,14 +42,11 @@ __all__ = [
 AXES = ("tool", "turn")
 SIDES = ("a", "b")
 _DATASET = re.compile(r"([\w.-]{2,}(?:/[\w.-]+)?):([\w.-]+):([\w.-]+)")
+_MOST_NAMES = 8
 _PREFERENCE = {"a": 1.0, "b": 0.0, "tie": 0.5}
 
 Efforts = Mapping[str, tuple[int, int]]
 """(tool calls, turns) of each trajectory, by its id."""
-
-
-class VoteError(InputError):
-    """A table that is not one of votes; the text names the table, the row, the field, the mend."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,97 +63,12 @@ class Columns:
         who = f"vote {ids[row]!r}" if ids is not None and ids[row] is not None else f"row {row + 1}"
         return VoteError(f"{self.name}: {who}: {text}")
 
-
-FEW_VOTES = 100
-"""Below this the percentile intervals cover clearly less than they say."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Votes:
-    """Votes as arrays, n rows.
-
-    Attributes:
-        excess_a: Excess tool calls and turns of side a, (n, 2).
-        excess_b: The same of side b, (n, 2).
-        preference: 1 where a is preferred, 0 where b is, 1/2 for a tie, (n,).
-        weight: Weight of each vote, (n,); 1 unless the table says otherwise.
-        tasks: Task of each vote without its split, or None where the table has none.
-        pairs: The pair that each vote is about (several annotators may share one), or None.
-        counts_a: Counts behind `excess_a`, (n, 2), or None where the table has no counts.
-        counts_b: Counts behind `excess_b`.
-        floors: Floors of each vote's task, (n, 2), or None.
-    """
-
-    excess_a: FloatArray
-    excess_b: FloatArray
-    preference: FloatArray
-    weight: FloatArray
-    tasks: tuple[str, ...] | None = None
-    pairs: tuple[str, ...] | None = None
-    counts_a: FloatArray | None = None
-    counts_b: FloatArray | None = None
-    floors: FloatArray | None = None
-
-    def __len__(self) -> int:
-        return len(self.preference)
-
     @property
-    def difference(self) -> FloatArray:
-        """What b has in excess over a, (n, 2): the model says P(a) = sigma(difference . (a, b))."""
-        return self.excess_b - self.excess_a
-
-    @property
-    def directional(self) -> BoolArray:
-        """Which votes name a side, (n,)."""
-        named: BoolArray = self.preference != 0.5
-        return named
-
-    def groups(self, unit: str) -> tuple[str, ...]:
-        """The task or the pair of each vote, for resampling by that unit.
-
-        Raises:
-            VoteError: The votes do not say.
-        """
-        names = {"task": self.tasks, "pair": self.pairs}[unit]
-        if names is None:
-            field = {"task": "`task_id`", "pair": "`trajectory_a` and `trajectory_b`"}[unit]
-            raise VoteError(f"resampling by {unit} needs {field} in every vote")
-        return names
-
-    def group_warnings(self, unit: str) -> tuple[str, ...]:
-        """What few tasks or pairs mean for a resampling by them; nothing for other units."""
-        if unit not in ("task", "pair"):
-            return ()
-        n = len(set(self.groups(unit)))
-        if n == 1:
-            return (f"one {unit} only: every resample is the data again, intervals have no width",)
-        ways = math.comb(2 * n - 1, n)
-        told = f"{n} {unit}s can be resampled in {ways} ways only: the intervals are unreliable"
-        return (told,) if n < 10 else ()
-
-    def size_warnings(self) -> tuple[str, ...]:
-        """What few votes mean for the intervals (the recovery study in docs/calibration.md)."""
-        n = int(self.directional.sum())
-        if n >= FEW_VOTES:
-            return ()
-        told = f"{n} votes with a direction are few: below {FEW_VOTES} the intervals are too short"
-        return (told,)
-
-    def shift_floors(self, delta: int) -> Votes:
-        """The votes under floors moved by `delta` tool calls and turns each, not below 0 (A.1).
-
-        Raises:
-            VoteError: The votes carry excess alone, without the counts and floors behind it.
-        """
-        if self.counts_a is None or self.counts_b is None or self.floors is None:
-            raise VoteError("moving the floors needs counts `c_*` and floors `f_tool`, `f_turn`")
-        floors = np.maximum(0, self.floors + delta)
-        return replace(
-            self,
-            floors=floors,
-            excess_a=np.maximum(0, self.counts_a - floors),
-            excess_b=np.maximum(0, self.counts_b - floors),
-        )
+    def listed(self) -> str:
+        """The columns that are there, as the end of an error about one that is not."""
+        names = [str(name) for name in self.columns]
+        more = ", …" if len(names) > _MOST_NAMES else ""
+        return f"; the table has {', '.join(names[:_MOST_NAMES]) or 'no columns'}{more}"
 
 
 def read_votes(
@@ -239,11 +149,13 @@ def number_column(table: Columns, field: str) -> FloatArray:
         VoteError: The column is missing, or a value is no such number; the text names the row.
     """
     if field not in table.columns:
-        raise VoteError(f"{table.name}: no column `{field}`")
+        raise VoteError(f"{table.name}: no column `{field}`{table.listed}")
     values = table.columns[field]
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
+        array = np.empty(0)
+    if array.ndim != 1 or array.size != table.n or bool in map(type, values):
         array = np.array([_number(value) for value in values])
     wrong = np.flatnonzero(~((array >= 0) & (array < np.inf)))
     if wrong.size:
@@ -261,7 +173,9 @@ def choices(table: Columns) -> FloatArray:
     """
     found = [field for field in ("choice", "label") if field in table.columns]
     if not found:
-        raise VoteError(f"{table.name}: no column `choice` (nor `label`) with a, b or tie")
+        raise VoteError(
+            f"{table.name}: no column `choice` (nor `label`) with a, b or tie{table.listed}"
+        )
     read = [_choice_column(table, field) for field in found]
     if len(read) == 2 and (read[0] != read[1]).any():
         row = int(np.flatnonzero(read[0] != read[1])[0])
@@ -270,11 +184,11 @@ def choices(table: Columns) -> FloatArray:
 
 
 def _choice_column(table: Columns, field: str) -> FloatArray:
-    known: dict[Any, float] = {}
+    known: dict[str, float] = {}
     out = np.empty(table.n)
     for row, value in enumerate(table.columns[field]):
-        if value not in known:
-            word = value.strip().lower() if isinstance(value, str) else value
+        if not isinstance(value, str) or value not in known:
+            word = value.strip().lower() if isinstance(value, str) else None
             if word not in _PREFERENCE:
                 raise table.fail(row, f"`{field}` must be a, b or tie, got {value!r}")
             known[value] = _PREFERENCE[word]
@@ -309,7 +223,7 @@ def _from_rows(name: str, rows: list[Any]) -> Columns:
 
 def _number(value: Any) -> float:
     try:
-        return float(value)
+        return float("nan") if isinstance(value, bool) else float(value)
     except (TypeError, ValueError):
         return float("nan")
 
@@ -357,10 +271,11 @@ def _counts(table: Columns, efforts: Efforts | None) -> tuple[FloatArray, FloatA
         field = f"trajectory_{side}"
         if field not in table.columns:
             raise VoteError(f"{table.name}: no column `{field}` to look its counts up by")
-        for row, name in enumerate(table.columns[field]):
+        names = [str(name) for name in table.columns[field]]
+        for row, name in enumerate(names):
             if name not in efforts:
                 raise table.fail(row, f"`{field}` {name!r} is not among the given trajectories")
-        found.append(np.array([efforts[name] for name in table.columns[field]], dtype=np.float64))
+        found.append(np.array([efforts[name] for name in names], dtype=np.float64))
     return found[0], found[1]
 
 
@@ -396,6 +311,7 @@ def _excess(
             raise VoteError(
                 f"{table.name}: no column `{missing}`; give e_tool_a, e_turn_a, e_tool_b and "
                 "e_turn_b, or counts c_* with floors f_tool, f_turn, or trajectories and floors"
+                f"{table.listed}"
             )
         return computed
     a, b = (np.stack([number_column(table, f) for f in pair], axis=1) for pair in fields)

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rideway.records import Message, Trajectory
+from rideway.records import Trajectory
 from rideway.trajectories import anthropic_shapes, claude_code
-from rideway.trajectories.assemble import assemble, record_id
+from rideway.trajectories.assemble import assemble
 from rideway.trajectories.chatmessages import read_message, read_messages
-from rideway.trajectories.format import Format, LayoutMismatch, read_records, reading
+from rideway.trajectories.exchange import ONLY_ANSWER, assemble_exchange, with_answer
+from rideway.trajectories.format import Format, read_conversation, read_records
 from rideway.trajectories.node import Node
 from rideway.trajectories.units import Input
-from rideway.trajectories.values import short_text, truth, usage
 
 NAME = "anthropic_messages"
-_ONLY_ANSWER = "only the model's answer is stored: what went before it is not here"
 
 
 def matches(file: Input) -> bool:
@@ -54,46 +53,22 @@ def read(file: Input) -> Iterator[Trajectory]:
     if claude_code.is_session(file):
         yield claude_code.read_session(file, NAME)
     elif _is_one_conversation(file):
-        messages: list[Message] = []
-        for unit in file.units():
-            with reading(file, unit):
-                if not _is_message(unit.node):
-                    raise LayoutMismatch(unit)
-                messages += read_message(unit.node.value())
-        yield assemble(NAME, 0, messages)
+        yield read_conversation(NAME, file, _is_message, lambda node: read_message(node.value()))
     else:
         yield from read_records(file, fits, _build)
 
 
 def _build(node: Node, index: int) -> Trajectory:
     if node.is_list:
-        wrapped = Node(b'{"messages":' + bytes(node.text) + b"}")
-        return assemble(NAME, index, read_messages(wrapped.objects("messages")))
+        return assemble(NAME, index, read_messages(node.under("messages").objects("messages")))
     call = anthropic_shapes.halves(node)
     messages = read_messages(call.request.objects("messages"))
-    answer = call.response if anthropic_shapes.is_response(call.response) else Node(b"null")
-    notes = []
-    if answer.is_object:
-        said = read_message(answer.value(), "response")
-        if messages[-len(said) :] != said:
-            messages += said
-    only_answer = call.request.is_null
-    if only_answer:
-        notes.append(_ONLY_ANSWER)
-    return assemble(
-        NAME,
-        index,
-        messages,
-        trajectory_id=record_id(node),
-        task_id=node.at("task_id"),
-        trial=node.at("trial"),
-        model=short_text(call.request.at("model")) or short_text(answer.at("model")),
-        success=truth(node.at("success")),
-        has_user=True if only_answer else None,
-        usage=usage([answer.at("usage")]),
-        notes=notes,
-        stored=node,
-    )
+    if anthropic_shapes.is_response(call.response):
+        messages = with_answer(messages, read_message(call.response.value(), "response"))
+    else:
+        call = call._replace(response=Node(b"null"))
+    notes = [ONLY_ANSWER] if call.request.is_null else []
+    return assemble_exchange(NAME, index, node, call, messages, notes=notes)
 
 
 FORMAT = Format(

@@ -70,12 +70,6 @@ def assemble(
     )
 
 
-def record_id(record: Node) -> str | None:
-    """The id that a record of a model API's traffic gives itself, under one of its usual names."""
-    ids = (identifier(record.at(key)) for key in ("trajectory_id", "id", "custom_id"))
-    return next((found for found in ids if found is not None), None)
-
-
 def disagreements(record: Node, messages: Sequence[Message], shown: bool = False) -> list[str]:
     """Notes on ready-made counts stored in a record that differ from its messages' own counts."""
     found = []

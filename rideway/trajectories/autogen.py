@@ -5,16 +5,15 @@ What an agent of the team says is text for whoever started the task, who has the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from rideway.chatshape import ShapeError, raw_arguments, tool_call, visible_text
 from rideway.records import Ending, Message, Trajectory
 from rideway.trajectories.assemble import assemble
 from rideway.trajectories.chatmessages import part_kind
-from rideway.trajectories.format import Format, LayoutMismatch, read_records, reading
+from rideway.trajectories.format import history_format
 from rideway.trajectories.node import Node
-from rideway.trajectories.units import Input
 
 NAME = "autogen"
 _TEXTS = frozenset(
@@ -30,34 +29,8 @@ def is_message(node: Node) -> bool:
     return node.has("source", "content") and kind.endswith(("Message", "Event"))
 
 
-def fits(node: Node) -> bool:
-    """Whether a value is a task's result, or a list of messages."""
-    messages = node if node.is_list else node.get("messages")
-    first = list(messages.items(3))
-    return bool(first) and all(is_message(message) for message in first)
-
-
-def matches(file: Input) -> bool:
-    """Whether the first value is a task's result, or the file a list of messages."""
-    return bool(file.head) and (fits(file.first) or (file.is_list and is_message(file.first)))
-
-
-def read(file: Input) -> Iterator[Trajectory]:
-    """One trajectory a task's result, or one for a file of messages."""
-    if fits(file.first):
-        yield from read_records(file, fits, _build)
-        return
-    messages: list[Message] = []
-    for unit in file.units():
-        with reading(file, unit):
-            if not is_message(unit.node):
-                raise LayoutMismatch(unit)
-            messages += _read(unit.node.value(), "message")
-    yield assemble(NAME, 0, messages)
-
-
 def _build(node: Node, index: int) -> Trajectory:
-    wrapped = Node(b'{"messages":' + bytes(node.text) + b"}") if node.is_list else node
+    wrapped = node.under("messages") if node.is_list else node
     messages = []
     for position, item in enumerate(wrapped.objects("messages")):
         messages += _read(item, f"field `messages`, item {position}")
@@ -98,4 +71,10 @@ def _result(result: Any, where: str) -> Message:
     )
 
 
-FORMAT = Format(NAME, "AutoGen task results (source, type, content)", matches, read)
+FORMAT = history_format(
+    NAME,
+    "AutoGen task results (source, type, content)",
+    is_message,
+    lambda node: _read(node.value(), "message"),
+    _build,
+)

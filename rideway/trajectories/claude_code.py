@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rideway.metric.counts import count_effort
 from rideway.records import Ending, Message, Trajectory
 from rideway.trajectories.assemble import assemble, disagreements
+from rideway.trajectories.branches import BRANCHED, branch_of, whole_file
 from rideway.trajectories.chatmessages import read_message
 from rideway.trajectories.format import LayoutMismatch, reading
 from rideway.trajectories.jsontext import JsonError, kind_of
@@ -25,7 +25,6 @@ from rideway.trajectories.values import number, short_text, usage
 _SPEAKERS = frozenset({"user", "assistant"})
 _SESSION_KEYS = ("sessionId", "session_id", "uuid", "parentUuid", "leafUuid", "timestamp")
 _SIDE = "sub-agent"
-BRANCHED = "the session branches or was compacted: counted on the branch of its last line"
 _SUB_AGENT_LOG = "the log of a sub-agent: no user reads its text"
 
 
@@ -123,11 +122,7 @@ class _Session:
         leaf = next((line for line in reversed(self.lines) if line.agent is None), None)
         if leaf is None or leaf.uuid is None:
             return self.lines
-        on_branch: set[str] = set()
-        uuid: str | None = leaf.uuid
-        while uuid is not None and uuid not in on_branch:
-            on_branch.add(uuid)
-            uuid = self.parents.get(uuid)
+        on_branch = branch_of(leaf.uuid, self.parents)
         # Calls made at once are siblings in the tree: one message is on the branch as a whole.
         ids = {line.message_id for line in self.lines if line.uuid in on_branch} - {None}
         return [
@@ -169,11 +164,7 @@ def _assemble(session: _Session, format: str) -> Trajectory:
     alternatives = {}
     if len(branch) < len(session.lines):
         notes.append(BRANCHED)
-        whole = count_effort(_messages(session.lines, sub_agent_log), text_beside_calls_shown=True)
-        alternatives = {
-            "whole_file_tool_calls": whole.tool_calls,
-            "whole_file_turns": whole.turns,
-        }
+        alternatives = whole_file(_messages(session.lines, sub_agent_log), shown=True)
     if sub_agent_log:
         notes.append(_SUB_AGENT_LOG)
     if session.result is not None:

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from rideway.metric.counts import count_effort
 from rideway.records import Message, Trajectory
 from rideway.trajectories.assemble import assemble
+from rideway.trajectories.branches import whole_file
 from rideway.trajectories.format import Format, LayoutMismatch, reading
 from rideway.trajectories.node import Node
 from rideway.trajectories.responses_items import ItemReader, is_item
@@ -119,11 +119,7 @@ class _Rollout:
         alternatives = {}
         if self.dropped:
             everything = [*messages, *(m for _, part in self.dropped for m in part)]
-            whole_file = count_effort(everything, text_beside_calls_shown=True)
-            alternatives = {
-                "whole_file_tool_calls": whole_file.tool_calls,
-                "whole_file_turns": whole_file.turns,
-            }
+            alternatives = whole_file(everything, shown=True)
             self.notes.append(_ROLLED_BACK)
         return assemble(
             NAME,

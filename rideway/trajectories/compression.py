@@ -25,6 +25,7 @@ _ZIP_ZSTD = 93
 # bounded-output call, which the package does not offer for data whose end must be checked.
 _ZSTD_STEP = 4096
 _GZIP_STEP = 1 << 16
+_AS_JSON = "give the log as JSON (`inspect log convert --to json`), which may be of any length"
 
 
 class Limits(NamedTuple):
@@ -205,7 +206,9 @@ def zip_members(archive: zipfile.ZipFile, name: str, limits: Limits) -> list[zip
     members = [info for info in archive.infolist() if not info.is_dir()]
     if len(members) > limits.members:
         raise TrajectoryFileError(
-            name, f"the archive holds {len(members)} files, more than {limits.members}"
+            name,
+            f"the archive holds {len(members)} files, more than {limits.members}",
+            todo=_AS_JSON,
         )
     return members
 
@@ -234,7 +237,7 @@ def read_zip_member(
                     f"unpacks to more than {size >> 20} MiB from {info.compress_size} bytes; "
                     f"the limit is {limits.record_bytes >> 20} MiB and {limits.ratio}:1",
                     where=where,
-                    todo="raise the limit if you trust the file",
+                    todo=_AS_JSON,
                 )
             chunks.append(chunk)
     except TrajectoryFileError:

@@ -1,11 +1,16 @@
-"""Request and response of one recorded call of a model API, in the shapes that recorders use."""
+"""Recorded calls of a model API: request and response in the shapes that recorders use."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
+from rideway.records import Message, Trajectory
+from rideway.trajectories.assemble import assemble
 from rideway.trajectories.node import Node
+from rideway.trajectories.values import identifier, short_text, truth, usage
 
+ONLY_ANSWER = "only the model's answer is stored: what went before it is not here"
 _REQUESTS = (("request",), ("request", "body"), ("request", "json"), ("body",), ("params",))
 _RESPONSES = (("response",), ("response", "body"), ("response", "json"), ("completion",))
 _NULL = Node(b"null")
@@ -30,6 +35,55 @@ def exchange(node: Node, request_keys: tuple[str, ...], response_keys: tuple[str
         _first([node, *_nested(node, _REQUESTS)], request_keys),
         _first([node, *_nested(node, _RESPONSES)], response_keys),
     )
+
+
+def with_answer(asked: list[Message], said: list[Message]) -> list[Message]:
+    """The messages of a request and of its answer, which some recorders put into both halves."""
+    return asked if asked[-len(said) :] == said else asked + said
+
+
+def assemble_exchange(
+    format: str,
+    index: int,
+    record: Node,
+    call: Exchange,
+    messages: Sequence[Message],
+    *,
+    notes: Sequence[str] = (),
+    **known: Any,
+) -> Trajectory:
+    """The trajectory of a recorded call.
+
+    Args:
+        format: Name of the layout.
+        index: Number of the record in its file, from 0.
+        record: The record.
+        call: Its halves.
+        messages: The messages of both, in order.
+        notes: Lines for people; with `ONLY_ANSWER` among them a user is taken to have asked.
+        known: Other fields of `Trajectory`.
+    """
+    return assemble(
+        format,
+        index,
+        messages,
+        trajectory_id=_record_id(record),
+        task_id=record.at("task_id"),
+        trial=record.at("trial"),
+        model=short_text(call.request.at("model")) or short_text(call.response.at("model")),
+        success=truth(record.at("success")),
+        has_user=True if ONLY_ANSWER in notes else None,
+        usage=usage([call.response.at("usage")]),
+        notes=notes,
+        stored=record,
+        **known,
+    )
+
+
+def _record_id(record: Node) -> str | None:
+    """The id that a record gives itself, under one of its usual names."""
+    ids = (identifier(record.at(key)) for key in ("trajectory_id", "id", "custom_id"))
+    return next((found for found in ids if found is not None), None)
 
 
 def _nested(node: Node, paths: tuple[tuple[str, ...], ...]) -> list[Node]:

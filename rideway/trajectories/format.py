@@ -1,4 +1,4 @@
-"""What a format is, and the loop that most of them share."""
+"""What a format is, and the loops that most of them share."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from rideway.records import Trajectory
+from rideway.records import Message, Trajectory
+from rideway.trajectories.assemble import assemble
 from rideway.trajectories.errors import TrajectoryFileError
 from rideway.trajectories.node import Node
 from rideway.trajectories.units import Input, Unit
@@ -39,11 +40,66 @@ class LayoutMismatch(Exception):
         self.unit = unit
 
 
-def read_records(
-    file: Input,
-    fits: Callable[[Node], bool],
-    build: Callable[[Node, int], Trajectory | Iterable[Trajectory]],
-) -> Iterator[Trajectory]:
+Fits = Callable[[Node], bool]
+Build = Callable[[Node, int], Trajectory | Iterable[Trajectory]]
+
+
+def record_format(name: str, description: str, fits: Fits, build: Build) -> Format:
+    """The format of files of records: told by the first object, see :func:`read_records`."""
+
+    def matches(file: Input) -> bool:
+        return bool(file.objects) and fits(file.objects[0])
+
+    def read(file: Input) -> Iterator[Trajectory]:
+        return read_records(file, fits, build)
+
+    return Format(name, description, matches, read)
+
+
+def history_format(
+    name: str,
+    description: str,
+    is_message: Fits,
+    read_message: Callable[[Node], Iterable[Message]],
+    build: Build,
+) -> Format:
+    """The format of files of message histories, or of nothing but messages: one history then.
+
+    Args:
+        name: The format's name.
+        description: One line for people.
+        is_message: Whether a value is a message.
+        read_message: What one message of a file of messages says.
+        build: The trajectory of one history, given it and its number.
+    """
+
+    def fits(node: Node) -> bool:
+        return begins_with(history(node), is_message)
+
+    def matches(file: Input) -> bool:
+        return bool(file.head) and (fits(file.first) or (file.is_list and is_message(file.first)))
+
+    def read(file: Input) -> Iterator[Trajectory]:
+        if fits(file.first):
+            yield from read_records(file, fits, build)
+        else:
+            yield read_conversation(name, file, is_message, read_message)
+
+    return Format(name, description, matches, read)
+
+
+def history(node: Node) -> Node:
+    """The list of messages that a value is, or that it holds under `messages`."""
+    return node if node.is_list else node.get("messages")
+
+
+def begins_with(node: Node, is_message: Fits) -> bool:
+    """Whether a value is a list of messages, judged by its first items."""
+    first = list(node.items(3))
+    return bool(first) and all(is_message(item) for item in first)
+
+
+def read_records(file: Input, fits: Fits, build: Build) -> Iterator[Trajectory]:
     """The trajectories of a file whose values each hold one or more of them.
 
     Args:
@@ -62,6 +118,30 @@ def read_records(
             built = build(unit.node, unit.index)
             trajectories = [built] if isinstance(built, Trajectory) else built
             yield from trajectories
+
+
+def read_conversation(
+    name: str, file: Input, is_message: Fits, read_message: Callable[[Node], Iterable[Message]]
+) -> Trajectory:
+    """The one trajectory of a file whose values are its messages.
+
+    Args:
+        name: The format's name.
+        file: The file.
+        is_message: Whether a value is a message.
+        read_message: What one message says.
+
+    Raises:
+        TrajectoryFileError: A value cannot be read; names the place.
+        LayoutMismatch: A value is no message.
+    """
+    messages: list[Message] = []
+    for unit in file.units():
+        with reading(file, unit):
+            if not is_message(unit.node):
+                raise LayoutMismatch(unit)
+            messages += read_message(unit.node)
+    return assemble(name, 0, messages)
 
 
 class reading:

@@ -7,15 +7,14 @@ repeat the whole that follows them and are left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from rideway.records import Message, Trajectory
 from rideway.trajectories.assemble import assemble
-from rideway.trajectories.format import Format, read_records
+from rideway.trajectories.format import record_format
 from rideway.trajectories.gemini_parts import either, read_content
 from rideway.trajectories.node import Node
-from rideway.trajectories.units import Input
 
 NAME = "gemini_adk_session"
 
@@ -29,16 +28,6 @@ def fits(node: Node) -> bool:
         return all(event.is_object for event in events.items(3))
     first = list(events.items(3))
     return bool(first) and all(event.string("author") is not None for event in first)
-
-
-def matches(file: Input) -> bool:
-    """Whether the first value is a session."""
-    return bool(file.objects) and fits(file.objects[0])
-
-
-def read(file: Input) -> Iterator[Trajectory]:
-    """One trajectory a session."""
-    yield from read_records(file, fits, _build)
 
 
 def _build(node: Node, index: int) -> Trajectory:
@@ -68,4 +57,4 @@ def read_events(events: list[dict[str, Any]], field: str) -> list[Message]:
     return messages
 
 
-FORMAT = Format(NAME, "sessions of Google's Agent Development Kit (events)", matches, read)
+FORMAT = record_format(NAME, "sessions of Google's Agent Development Kit (events)", fits, _build)

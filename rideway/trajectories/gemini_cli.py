@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rideway.chatshape import ShapeError, visible_text
-from rideway.metric.counts import count_effort
 from rideway.records import Message, Role, Trajectory
 from rideway.trajectories.assemble import assemble
+from rideway.trajectories.branches import whole_file
 from rideway.trajectories.format import Format, LayoutMismatch, reading
 from rideway.trajectories.gemini_parts import read_call
 from rideway.trajectories.node import Node
@@ -104,11 +104,7 @@ class _Session:
         alternatives, notes = {}, []
         if self.taken_back:
             gone = [message for read in self.taken_back.values() for message in read]
-            effort = count_effort([*messages, *gone], text_beside_calls_shown=True)
-            alternatives = {
-                "whole_file_tool_calls": effort.tool_calls,
-                "whole_file_turns": effort.turns,
-            }
+            alternatives = whole_file([*messages, *gone], shown=True)
             notes.append(_REWOUND)
         return assemble(
             NAME,

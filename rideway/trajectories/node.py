@@ -85,6 +85,10 @@ class Node:
             node = child
         return node
 
+    def under(self, key: str) -> Node:
+        """An object that holds the value under `key`, so that errors about it name that field."""
+        return Node(b'{"' + key.encode() + b'":' + bytes(self.text) + b"}")
+
     def texts(self) -> list[msgspec.Raw]:
         """The undecoded elements of a list; none for anything else."""
         if self._texts is None:

@@ -19,21 +19,24 @@ from rideway.trajectories import (
     tau2_per_task,
     tau_bench,
 )
-from rideway.trajectories.assemble import assemble, record_id
+from rideway.trajectories.assemble import assemble
 from rideway.trajectories.chatmessages import read_message, read_messages
-from rideway.trajectories.exchange import exchange
-from rideway.trajectories.format import Format, LayoutMismatch, read_records, reading
+from rideway.trajectories.exchange import (
+    ONLY_ANSWER,
+    assemble_exchange,
+    exchange,
+    with_answer,
+)
+from rideway.trajectories.format import Format, begins_with, read_conversation, read_records
 from rideway.trajectories.jsontext import JsonError
 from rideway.trajectories.node import Node
 from rideway.trajectories.units import Input
-from rideway.trajectories.values import short_text, truth, usage
 
 NAME = "openai_chat"
 _ROLES = frozenset(
     {"system", "developer", "user", "assistant", "tool", "function", "human", "ai", "model"}
 )
 _OTHERS = ("record_version", "epoch", "run_info", "trajectory_format", "sessionId", "loglines")
-_ONLY_ANSWER = "only the model's answer is stored: what went before it is not here"
 _SEVERAL = "several choices are stored: the first is read"
 
 
@@ -45,16 +48,10 @@ def is_message(node: Node) -> bool:
     return any(key in node for key in ("content", "tool_calls", "function_call", "data"))
 
 
-def is_message_list(node: Node) -> bool:
-    """Whether a value is a list of chat messages, judged by its first items."""
-    items = list(node.items(3))
-    return bool(items) and all(is_message(item) for item in items)
-
-
 def fits(node: Node) -> bool:
     """Whether a value is a record of chat messages and of no format that is built on them."""
     if node.is_list:
-        return is_message_list(node)
+        return begins_with(node, is_message)
     if not node.is_object or any(key in node for key in _OTHERS):
         return False
     if tau_bench.fits(node) or tau2.is_simulation(node) or tau2_per_task.fits(node):
@@ -63,7 +60,7 @@ def fits(node: Node) -> bool:
     if call.response.get("choices").is_list:
         return True
     messages = call.request.get("messages")
-    return messages.is_list and (is_message_list(messages) or not messages.texts())
+    return messages.is_list and (begins_with(messages, is_message) or not messages.texts())
 
 
 def matches(file: Input) -> bool:
@@ -83,16 +80,14 @@ def _is_one_conversation(file: Input) -> bool:
 
 def read(file: Input) -> Iterator[Trajectory]:
     """One trajectory a record, or one for a file of messages."""
-    if not _is_one_conversation(file):
+    if _is_one_conversation(file):
+        yield read_conversation(NAME, file, is_message, _read)
+    else:
         yield from read_records(file, fits, _build)
-        return
-    messages: list[Message] = []
-    for unit in file.units():
-        with reading(file, unit):
-            if not is_message(unit.node):
-                raise LayoutMismatch(unit)
-            messages += read_message(_plain(unit.node.value()))
-    yield assemble(NAME, 0, messages)
+
+
+def _read(node: Node) -> list[Message]:
+    return read_message(_plain(node.value()))
 
 
 def _build(node: Node, index: int) -> Trajectory:
@@ -109,31 +104,16 @@ def _build(node: Node, index: int) -> Trajectory:
         if not isinstance(answer, Mapping):
             raise JsonError("field `choices`, item 0: field `message` is missing")
         said = read_message({"role": "assistant"} | dict(answer), "field `choices`, item 0")
-        if messages[-len(said) :] != said:
-            messages += said
-    only_answer = call.request.is_null
-    if only_answer:
-        notes.append(_ONLY_ANSWER)
-    return assemble(
-        NAME,
-        index,
-        messages,
-        trajectory_id=record_id(node),
-        task_id=node.at("task_id"),
-        trial=node.at("trial"),
-        model=short_text(call.request.at("model")) or short_text(call.response.at("model")),
-        success=truth(node.at("success")),
-        has_user=True if only_answer else None,
-        usage=usage([call.response.at("usage")]),
-        notes=notes,
-        stored=node,
-    )
+        messages = with_answer(messages, said)
+    if call.request.is_null:
+        notes.append(ONLY_ANSWER)
+    return assemble_exchange(NAME, index, node, call, messages, notes=notes)
 
 
 def _read_list(node: Node) -> list[Message]:
     if node.is_null:
         return []
-    items = Node(b'{"messages":' + bytes(node.text) + b"}").objects("messages")
+    items = node.under("messages").objects("messages")
     return read_messages(_plain(item) for item in items)
 
 

@@ -9,17 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rideway.records import Trajectory
-from rideway.trajectories.assemble import assemble, record_id
-from rideway.trajectories.exchange import Exchange, exchange
+from rideway.trajectories.assemble import assemble
+from rideway.trajectories.exchange import ONLY_ANSWER, Exchange, assemble_exchange, exchange
 from rideway.trajectories.format import Format, LayoutMismatch, read_records, reading
 from rideway.trajectories.jsontext import JsonError
 from rideway.trajectories.node import Node
 from rideway.trajectories.responses_items import ItemReader, is_item, read_items
 from rideway.trajectories.units import Input
-from rideway.trajectories.values import identifier, short_text, truth, usage
+from rideway.trajectories.values import identifier
 
 NAME = "openai_responses"
-_ONLY_ANSWER = "only the model's answer is stored: what went before it is not here"
 _EARLIER = "continues an earlier response that is not in this record"
 _OTHERS = ("record_version", "epoch", "reward", "run_info", "attributes", "choices", "history")
 _LOOKED_AT = 24
@@ -87,34 +86,18 @@ def read(file: Input) -> Iterator[Trajectory]:
 
 def _build(node: Node, index: int) -> Trajectory:
     if node.is_list:
-        wrapped = Node(b'{"items":' + bytes(node.text) + b"}")
-        listed = read_items(wrapped.objects("items"), "items")
+        listed = read_items(node.under("items").objects("items"), "items")
         return assemble(NAME, index, listed, text_beside_calls_shown=True)
     call = halves(node)
     given = next((k for k in ("messages", "items") if node.get(k).is_list), None)
     asked = node.objects(given) if given else _asked(call.request)
     answered = call.response.objects("output") if call.response.get("output").is_list else []
     messages = read_items([*asked, *answered], "input and output")
-    notes = []
-    only_answer = not asked
-    if only_answer:
-        notes.append(_ONLY_ANSWER)
+    notes = [] if asked else [ONLY_ANSWER]
     if any(identifier(half.at("previous_response_id")) for half in call):
         notes.append(_EARLIER)
-    return assemble(
-        NAME,
-        index,
-        messages,
-        trajectory_id=record_id(node),
-        task_id=node.at("task_id"),
-        trial=node.at("trial"),
-        model=short_text(call.request.at("model")) or short_text(call.response.at("model")),
-        success=truth(node.at("success")),
-        has_user=True if only_answer else None,
-        usage=usage([call.response.at("usage")]),
-        text_beside_calls_shown=True,
-        notes=notes,
-        stored=node,
+    return assemble_exchange(
+        NAME, index, node, call, messages, notes=notes, text_beside_calls_shown=True
     )
 
 

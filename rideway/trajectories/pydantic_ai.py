@@ -6,15 +6,14 @@ its own. The runner sends a response with calls to the tools: text beside them i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from rideway.chatshape import ShapeError, raw_arguments, visible_text
 from rideway.records import Message, ToolCall, Trajectory
 from rideway.trajectories.assemble import assemble
-from rideway.trajectories.format import Format, LayoutMismatch, read_records, reading
+from rideway.trajectories.format import history, history_format
 from rideway.trajectories.node import Node
-from rideway.trajectories.units import Input
 
 NAME = "pydantic_ai"
 _CALLS = frozenset({"tool-call", "builtin-tool-call"})
@@ -26,38 +25,9 @@ def is_message(node: Node) -> bool:
     return node.get("parts").is_list and node.string("kind") in ("request", "response")
 
 
-def _listed(node: Node) -> Node:
-    return node if node.is_list else node.get("messages")
-
-
-def fits(node: Node) -> bool:
-    """Whether a value is a history, or a record that holds one."""
-    first = list(_listed(node).items(3))
-    return bool(first) and all(is_message(message) for message in first)
-
-
-def matches(file: Input) -> bool:
-    """Whether the first value is a history, or the file a list of messages."""
-    return bool(file.head) and (fits(file.first) or (file.is_list and is_message(file.first)))
-
-
-def read(file: Input) -> Iterator[Trajectory]:
-    """One trajectory a history, or one for a file of messages."""
-    if fits(file.first):
-        yield from read_records(file, fits, _build)
-        return
-    messages: list[Message] = []
-    for unit in file.units():
-        with reading(file, unit):
-            if not is_message(unit.node):
-                raise LayoutMismatch(unit)
-            messages += _read(unit.node, "message")
-    yield assemble(NAME, 0, messages)
-
-
 def _build(node: Node, index: int) -> Trajectory:
     messages: list[Message] = []
-    for position, item in enumerate(_listed(node).items()):
+    for position, item in enumerate(history(node).items()):
         messages += _read(item, f"message {position}")
     return assemble(
         NAME,
@@ -131,4 +101,10 @@ def _call(part: Mapping[str, Any], where: str) -> ToolCall:
     )
 
 
-FORMAT = Format(NAME, "Pydantic AI message histories (kind, parts)", matches, read)
+FORMAT = history_format(
+    NAME,
+    "Pydantic AI message histories (kind, parts)",
+    is_message,
+    lambda node: _read(node, "message"),
+    _build,
+)

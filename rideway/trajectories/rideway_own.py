@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from pydantic import BaseModel
 
 from rideway.records import RECORD_VERSION, Message, ToolCall, Trajectory, Usage
-from rideway.trajectories.format import Format, read_records
+from rideway.trajectories.format import record_format
 from rideway.trajectories.jsontext import JsonError, kind_of
 from rideway.trajectories.node import Node
-from rideway.trajectories.units import Input
 
 NAME = "rideway"
 
@@ -21,17 +19,8 @@ def fits(node: Node) -> bool:
     return node.has("record_version", "trajectory_id")
 
 
-def matches(file: Input) -> bool:
-    """Whether the first record is one of ours."""
-    return bool(file.objects) and fits(file.objects[0])
-
-
-def read(file: Input) -> Iterator[Trajectory]:
-    """The records as they were written; fields that a later version added are passed over."""
-    yield from read_records(file, fits, _build)
-
-
 def _build(node: Node, index: int) -> Trajectory:
+    """The record as it was written; fields that a later version added are passed over."""
     record = node.value()
     version = record["record_version"]
     if version != RECORD_VERSION:
@@ -67,4 +56,4 @@ def _known(record: dict[str, Any], model: type[BaseModel]) -> dict[str, Any]:
     return {key: value for key, value in record.items() if key in model.model_fields}
 
 
-FORMAT = Format(NAME, "rideway's own trajectories.jsonl, one record a line", matches, read)
+FORMAT = record_format(NAME, "rideway's own trajectories.jsonl, one record a line", fits, _build)

@@ -9,7 +9,7 @@ cannot be counted.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -17,10 +17,9 @@ import msgspec
 from rideway.chatshape import ShapeError, raw_arguments
 from rideway.records import Message, Role, ToolCall, Trajectory
 from rideway.trajectories.assemble import assemble
-from rideway.trajectories.format import Format, read_records
+from rideway.trajectories.format import record_format
 from rideway.trajectories.jsontext import JsonError, decode
 from rideway.trajectories.node import Node
-from rideway.trajectories.units import Input
 from rideway.trajectories.values import truth
 
 NAME = "sharegpt"
@@ -71,16 +70,6 @@ def fits(node: Node) -> bool:
         turn.has("from", "value") or turn.has("role", "content") or turn.has("role", "value")
         for turn in turns.items(3)
     )
-
-
-def matches(file: Input) -> bool:
-    """Whether the first value is a conversation."""
-    return bool(file.objects) and fits(file.objects[0])
-
-
-def read(file: Input) -> Iterator[Trajectory]:
-    """One trajectory a conversation."""
-    yield from read_records(file, fits, _build)
 
 
 def _build(node: Node, index: int) -> Trajectory:
@@ -171,4 +160,6 @@ def _tagged(said: Any) -> tuple[str | None, tuple[ToolCall, ...]]:
     return (_TAG.sub("", said).strip(), calls) if calls else (said, ())
 
 
-FORMAT = Format(NAME, "ShareGPT conversations (from, value), Glaive and its kin", matches, read)
+FORMAT = record_format(
+    NAME, "ShareGPT conversations (from, value), Glaive and its kin", fits, _build
+)

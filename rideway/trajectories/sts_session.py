@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rideway.metric.counts import count_effort
 from rideway.records import Message, Trajectory
 from rideway.trajectories.assemble import assemble
+from rideway.trajectories.branches import BRANCHED, branch_of, whole_file
 from rideway.trajectories.chatmessages import read_message
-from rideway.trajectories.claude_code import BRANCHED
 from rideway.trajectories.format import Format, LayoutMismatch, reading
 from rideway.trajectories.jsontext import JsonError, kind_of
 from rideway.trajectories.node import Node
@@ -85,29 +84,17 @@ class _Session:
         self.model = self.model or short_text(message.get("model"))
         self.lines.append((own_id, _read(message)))
 
-    def _branch(self) -> set[str]:
-        on_branch: set[str] = set()
-        uuid = self.lines[-1][0] if self.lines else None
-        while uuid is not None and uuid not in on_branch:
-            on_branch.add(uuid)
-            uuid = self.parents.get(uuid)
-        return on_branch
-
     def assemble(self, index: int) -> Trajectory:
         header = self.header
         everything = [(own, message) for own, read in self.lines for message in read]
         linked = bool(self.parents)
-        branch = self._branch()
+        branch = branch_of(self.lines[-1][0] if self.lines else None, self.parents)
         messages = [m for own, m in everything if not linked or own is None or own in branch]
         shown = truth(header.at("text_beside_calls_shown"))
         shown = linked if shown is None else shown
         alternatives, notes = {}, []
         if len(messages) < len(everything):
-            effort = count_effort([m for _, m in everything], text_beside_calls_shown=shown)
-            alternatives = {
-                "whole_file_tool_calls": effort.tool_calls,
-                "whole_file_turns": effort.turns,
-            }
+            alternatives = whole_file([m for _, m in everything], shown=shown)
             notes.append(BRANCHED)
         return assemble(
             NAME,

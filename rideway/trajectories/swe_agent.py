@@ -6,15 +6,14 @@ counted. Demonstrations put into the history are not the run's. mini-swe-agent's
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from rideway.records import Ending, Message, Trajectory
 from rideway.trajectories.assemble import assemble
 from rideway.trajectories.chatmessages import read_message
-from rideway.trajectories.format import Format, read_records
+from rideway.trajectories.format import record_format
 from rideway.trajectories.node import Node
-from rideway.trajectories.units import Input
 from rideway.trajectories.values import usage
 
 NAME = "swe_agent"
@@ -32,16 +31,6 @@ def fits(node: Node) -> bool:
         message.has("role", "content") and any(key in message for key in ("message_type", "agent"))
         for message in node.get("history").items(1)
     )
-
-
-def matches(file: Input) -> bool:
-    """Whether the first value is a run."""
-    return bool(file.objects) and fits(file.objects[0])
-
-
-def read(file: Input) -> Iterator[Trajectory]:
-    """One trajectory a run."""
-    yield from read_records(file, fits, _build)
 
 
 def _build(node: Node, index: int) -> Trajectory:
@@ -106,4 +95,4 @@ def _uncountable(messages: Sequence[Message]) -> dict[Literal["tool_calls", "tur
     return {"tool_calls": _TEXT_ACTIONS} if spoke else {}
 
 
-FORMAT = Format(NAME, "SWE-agent trajectories (.traj)", matches, read)
+FORMAT = record_format(NAME, "SWE-agent trajectories (.traj)", fits, _build)

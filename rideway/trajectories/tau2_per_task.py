@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from rideway.records import Trajectory
 from rideway.trajectories.assemble import assemble
 from rideway.trajectories.chatmessages import read_messages
-from rideway.trajectories.format import Format, read_records
+from rideway.trajectories.format import record_format
 from rideway.trajectories.node import Node
 from rideway.trajectories.tau2 import reference_calls
-from rideway.trajectories.units import Input
 from rideway.trajectories.values import ending, full_reward, short_text, usage
 
 NAME = "tau2_per_task"
@@ -19,16 +16,6 @@ NAME = "tau2_per_task"
 def fits(node: Node) -> bool:
     """Whether a value is one task's run."""
     return "task_id" in node and node.get("run_info").is_object and node.get("messages").is_list
-
-
-def matches(file: Input) -> bool:
-    """Whether the first value is one task's run."""
-    return bool(file.objects) and fits(file.objects[0])
-
-
-def read(file: Input) -> Iterator[Trajectory]:
-    """One trajectory a task."""
-    yield from read_records(file, fits, _build)
 
 
 def _build(node: Node, index: int) -> Trajectory:
@@ -58,4 +45,6 @@ def _build(node: Node, index: int) -> Trajectory:
     )
 
 
-FORMAT = Format(NAME, "τ²-bench, one task a file (run_info, reward_info, messages)", matches, read)
+FORMAT = record_format(
+    NAME, "τ²-bench, one task a file (run_info, reward_info, messages)", fits, _build
+)

@@ -7,13 +7,11 @@ texts of the assistant can.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from rideway.records import Message, Role, Trajectory
 from rideway.trajectories.assemble import assemble
-from rideway.trajectories.format import Format, read_records
+from rideway.trajectories.format import record_format
 from rideway.trajectories.node import Node
-from rideway.trajectories.units import Input
 
 NAME = "tau_bench_fewshot"
 LOST_CALLS = "a plain transcript: calls are written as `assistant: None` and cannot be counted"
@@ -29,16 +27,6 @@ _ROLES: dict[str, Role] = {
 def fits(node: Node) -> bool:
     """Whether a value holds a transcript."""
     return node.get("messages_display").is_text
-
-
-def matches(file: Input) -> bool:
-    """Whether the first record holds a transcript."""
-    return bool(file.objects) and fits(file.objects[0])
-
-
-def read(file: Input) -> Iterator[Trajectory]:
-    """One trajectory a transcript, its tool calls marked as not countable."""
-    yield from read_records(file, fits, _build)
 
 
 def _build(node: Node, index: int) -> Trajectory:
@@ -59,4 +47,4 @@ def _build(node: Node, index: int) -> Trajectory:
     )
 
 
-FORMAT = Format(NAME, "τ-bench few-shot transcripts (messages_display)", matches, read)
+FORMAT = record_format(NAME, "τ-bench few-shot transcripts (messages_display)", fits, _build)

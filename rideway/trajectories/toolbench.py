@@ -6,14 +6,11 @@ left out; `Finish` is a call like any other. Single-chain answers hold the same 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from rideway.records import Trajectory
 from rideway.trajectories.assemble import assemble
 from rideway.trajectories.chatmessages import read_messages
-from rideway.trajectories.format import Format, read_records
+from rideway.trajectories.format import record_format
 from rideway.trajectories.node import Node
-from rideway.trajectories.units import Input
 from rideway.trajectories.values import truth
 
 NAME = "toolbench"
@@ -25,20 +22,10 @@ def fits(node: Node) -> bool:
     return "train_messages" in node.get("answer_generation")
 
 
-def matches(file: Input) -> bool:
-    """Whether the first value is an answer."""
-    return bool(file.objects) and fits(file.objects[0])
-
-
-def read(file: Input) -> Iterator[Trajectory]:
-    """One trajectory an answer."""
-    yield from read_records(file, fits, _build)
-
-
 def _build(node: Node, index: int) -> Trajectory:
     answer = node.get("answer_generation")
     chains = answer.get("train_messages").texts()
-    wrapped = Node(b'{"train_messages":' + bytes(chains[-1]) + b"}") if chains else Node(b"{}")
+    wrapped = Node(chains[-1]).under("train_messages") if chains else Node(b"{}")
     messages = read_messages(wrapped.objects("train_messages"), "train_messages")
     return assemble(
         NAME,
@@ -50,4 +37,4 @@ def _build(node: Node, index: int) -> Trajectory:
     )
 
 
-FORMAT = Format(NAME, "ToolBench answers (answer_generation)", matches, read)
+FORMAT = record_format(NAME, "ToolBench answers (answer_generation)", fits, _build)

@@ -26,6 +26,8 @@ from rideway.env.tools.needs import Needs, check_needs
 from rideway.env.world import DEFAULT_CAR_TYPE, World, candidate_document
 
 MOST_NOTES = 10
+_BEFORE_TRIP = (Status.PENDING, Status.CONFIRMED, Status.ARRIVING)
+_UNFINISHED = (*_BEFORE_TRIP, Status.ON_TRIP)
 
 
 def select_car_type(world: World, order_id: OrderId, car_type: CarTypeName) -> dict[str, Any]:
@@ -150,9 +152,7 @@ def cancel_ride(
         order_id: 订单编号。
         reason: 取消原因。
     """
-    order = _changeable(
-        world, order_id, (Status.PENDING, Status.CONFIRMED, Status.ARRIVING), "取消", lapsed=True
-    )
+    order = _changeable(world, order_id, _BEFORE_TRIP, "取消", lapsed=True)
     now = world.state.now
     return _put(
         world,
@@ -178,12 +178,7 @@ def update_destination(
         destination_id: 终点的地点编号；只改途经点时填原终点。
         waypoint_ids: 途经点的地点编号，按到访顺序排列；不填则保留原途经点，[] 为全部取消。
     """
-    order = _changeable(
-        world,
-        order_id,
-        (Status.PENDING, Status.CONFIRMED, Status.ARRIVING, Status.ON_TRIP),
-        "修改终点",
-    )
+    order = _changeable(world, order_id, _UNFINISHED, "修改终点")
     stops = order.waypoint_ids if waypoint_ids is None else tuple(waypoint_ids)
     if (destination_id, stops) == (order.destination_id, order.waypoint_ids):
         raise conflict(f"订单 {order_id} 的终点和途经点与原来相同，无需修改。")
@@ -219,9 +214,7 @@ def set_ride_reminder(
         order_id: 订单编号。
         minutes_before: 出发前多少分钟提醒，最多 1440 分钟（24 小时）。
     """
-    order = _changeable(
-        world, order_id, (Status.PENDING, Status.CONFIRMED, Status.ARRIVING), "设置提醒"
-    )
+    order = _changeable(world, order_id, _BEFORE_TRIP, "设置提醒")
     if order.kind == "immediate":
         raise conflict(f"订单 {order_id} 是即时订单，现在就出发，不需要提醒。")
     if order.reminder_minutes == minutes_before:
@@ -247,12 +240,7 @@ def add_ride_note(
         order_id: 订单编号。
         note: 备注内容，不超过 100 个字。
     """
-    order = _changeable(
-        world,
-        order_id,
-        (Status.PENDING, Status.CONFIRMED, Status.ARRIVING, Status.ON_TRIP),
-        "添加备注",
-    )
+    order = _changeable(world, order_id, _UNFINISHED, "添加备注")
     if note in order.notes:
         raise conflict(f"订单 {order_id} 已有相同的备注。")
     if len(order.notes) >= MOST_NOTES:

@@ -47,7 +47,7 @@ class Question(NamedTuple):
     `more`: it asks for what was not said yet ("还有别的要求吗"). `wide`: it asks for wishes, not
     for one fact. `closing`: (of ANYTHING_ELSE) whether the agent would end here. `before`: the
     statements in front of it in its sentence. `line`: the line of a list, or the question before,
-    that says what it is about.
+    that says what it is about. `amiss`: it asks what was wrong with what was proposed.
     """
 
     act: Act
@@ -59,6 +59,7 @@ class Question(NamedTuple):
     closing: bool = False
     before: str = ""
     line: str = ""
+    amiss: bool = False
 
 
 _FINISHED = re.compile(

@@ -42,8 +42,8 @@ _BEFORE: tuple[tuple[Role, re.Pattern[str]], ...] = (
         re.compile(
             r"""
             (?:
-                到|去|往|至|→|->|—+|-|回|前往|抵达|目的地|终点|下车(?:点|地点|地)?
-                |送(?:到|去|至|您到|您去)|开到
+                (?<![查找看遇约派搜收想提匹碰])到|去|往|至|→|->|—+|-|回|前往|抵达|目的地|终点
+                |下车(?:点|地点|地)?|送(?:到|去|至|您到|您去)|开到
             )(?:是|为|:|在|您的?)*$
             """,
             re.VERBOSE,
@@ -125,15 +125,33 @@ class PlaceNames:
 
     def mentions(self, text: str) -> Iterator[Mention]:
         """The places of a normalised text with their roles."""
-        place = 0
-        while place < len(text) - 1:
-            name, ids = self._at(text, place)
+        place = last = 0
+        branches = self._branches(text) if "(" in text else {}
+        while place < len(text):
+            name, ids = branches.get(place) or self._at(text, place)
             if not name:
                 place += 1
                 continue
             end = place + len(name)
-            yield Mention(ids, name, _role(text[:place], text[end:]))
-            place = end
+            role = _in_chain(text, place, end) or _role(text[:place], text[end:])
+            if last and _ADDRESS.fullmatch(text[last:place]):
+                role = None  # "新娘家(三林世博家园)" names one place
+            yield Mention(ids, name, role)
+            place = last = end
+
+    def _branches(self, text: str) -> dict[int, tuple[str, frozenset[str]]]:
+        """Branches called by their chain, "全季酒店(宽窄巷子店)": where they stand in a text."""
+        found: dict[int, tuple[str, frozenset[str]]] = {}
+        inner = _branch_index(self._city) if self._city else {}
+        for bracket in _IN_BRACKETS.finditer(text):
+            before = text[: bracket.start()]
+            for base, place in inner.get(_core(bracket[1], self._city), ()):
+                for start in range(max(0, len(before) - len(base)), len(before) - 1):
+                    if _calls(before[start:], base):
+                        _, ids = found.get(start, ("", frozenset()))
+                        found[start] = text[start : bracket.end()], ids | {place}
+                        break
+        return found
 
     def _at(self, text: str, place: int) -> tuple[str, frozenset[str]]:
         for label in self._own:
@@ -145,12 +163,61 @@ class PlaceNames:
         return "", frozenset()
 
 
+_IN_BRACKETS = re.compile(r"\(([^(),]{2,14})(?:,[^()]{0,30})?\)")
+_ADDRESS = re.compile(r"\([^()]{0,8}")
+_BRANCH_NAME = re.compile(r"(?P<base>[^()]{2,})\((?P<inner>[^()]{2,14})\)$")
+_KIND_OF_BRANCH = re.compile("(?:(?:分|总|旗舰|门)?店|院区|分?院|校区|馆)$")
+
+
+def _core(inner: str, city: City | None) -> str:
+    """What tells a branch from others: "成都宽窄巷子店" and "宽窄巷子" are one."""
+    core = inner.removeprefix(city.name if city else "")
+    return _KIND_OF_BRANCH.sub("", core) or core
+
+
+def _calls(words: str, base: str) -> bool:
+    """Whether words call a chain or house: by its name, or a beginning or an end of it."""
+    return base.startswith(words) or (len(words) > 2 and base.endswith(words))
+
+
+@lru_cache(maxsize=32)
+def _branch_index(city: City) -> dict[str, list[tuple[str, str]]]:
+    """What tells a branch from others -> (name of the house, place id)."""
+    index: dict[str, list[tuple[str, str]]] = {}
+    for place in city.places.values():
+        if named := _BRANCH_NAME.match(normalise(place.name)):
+            entry = (named["base"], place.id)
+            index.setdefault(_core(named["inner"], city), []).append(entry)
+    return index
+
+
+def _in_chain(text: str, start: int, end: int) -> Role | None:
+    """The role of a place in a row of arrows: "家 → A → B" goes from home by A to B."""
+    before = _ARROW.split(_CELL.split(text[:start])[-1])
+    after = _ARROW.split(_CELL.split(text[end:], maxsplit=1)[0])
+    led = len(before) > 1 and _next_to_arrow(before[-1])
+    leads = len(after) > 1 and _next_to_arrow(after[0])
+    if led:
+        return "waypoint" if leads else "destination" if len(after) == 1 else None
+    return "origin" if leads and len(before) == 1 else None
+
+
+def _next_to_arrow(words: str) -> bool:
+    """Whether nothing but brackets and a few words stands between a place and an arrow."""
+    rest = _BRACKETED.sub("", words)
+    return len(rest) < 12 and not _NEW_CLAUSE.search(rest)
+
+
 def _stands_alone(text: str, place: int) -> bool:
     """Whether a label of one character (家) is a word of its own there."""
     before, after = text[place - 1 : place], text[place + 1 : place + 2]
-    if after and after in "人乡里常庭具长务电政":
+    if (after and after in "人乡里常庭具长务电政") or (before and before in _MEASURED):
         return False
-    return before in tuple("从到去回至往由→>—-:在送的您") or after in tuple("→>—-到去至")
+    return (
+        before in tuple("从到去回至往由→>—-:在送的您")
+        or after in tuple("→>—-到去至")
+        or (before in ("", *"\n| ") and after in tuple(" (→"))
+    )
 
 
 _PICKUP = re.compile(
@@ -158,21 +225,40 @@ _PICKUP = re.compile(
 )
 
 
+_ERRAND = re.compile("^[^,。;到去送→]{0,4}(?:捎|(?<!好)接(?!近)|取(?!消)|拿|买)")
+"""Behind a place that one goes to: something is fetched there, it is not the end of the ride."""
+_ARROW = re.compile("[→➡➔⟶]|[-—=]+>")
+_CELL = re.compile(r"[|\n]")
+_BRACKETED = re.compile(r"\([^()]*\)")
+_NEW_CLAUSE = re.compile("[,;。!?]")
+_MEASURED = "那这哪一二两三四五六七八九十几每某另各多整大全"
+"""Before 家: a measure word ("那家店") or a part of another word."""
+_GIVEN_UP = re.compile("^(?:那边)?(?:改|换|变更?|调整?)(?:去|到|成|为)")
 _FETCHED_FROM = re.compile("(?:从|由|自)(?:您|你)?的?$")
 
 
 def _role(before: str, after: str) -> Role | None:
+    if _GIVEN_UP.match(after):
+        return None  # "由A改去B" goes to B
     if _FETCHED_FROM.search(before[-4:]):
         return "origin"
     if _PICKUP.match(after):
         return None  # "到您家楼下" is where the car comes to
     for role, pattern in _BEFORE:
         if pattern.search(before[-12:]):
-            return role
+            return None if role == "destination" and _ERRAND.match(after[:8]) else role
     for role, pattern in _AFTER:
         if pattern.match(after[:8]):
             return role
     return None
+
+
+def _unbracketed(name: str, city: City) -> Iterator[str]:
+    """A branch without brackets, and without the city: "全季酒店宽窄巷子店"."""
+    if named := _BRANCH_NAME.match(normalise(name)):
+        inner = named["inner"].removeprefix(city.name)
+        for base in (named["base"], named["base"].removesuffix("酒店")):
+            yield from (base + named["inner"], base + inner)
 
 
 @lru_cache(maxsize=32)
@@ -180,7 +266,7 @@ def _index(city: City) -> dict[str, list[tuple[str, frozenset[str]]]]:
     """First two characters -> (name, ids), the longest name first."""
     found: dict[str, set[str]] = {}
     for place in city.places.values():
-        for name in map(normalise, (place.name, *place.aliases)):
+        for name in map(normalise, (place.name, *place.aliases, *_unbracketed(place.name, city))):
             if len(name) > 1:
                 found.setdefault(name, set()).add(place.id)
     index: dict[str, list[tuple[str, frozenset[str]]]] = {}

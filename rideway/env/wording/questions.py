@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 from rideway.env.wording import clauses as marks
 from rideway.env.wording.acts import Act, Question
+from rideway.env.wording.asking import NOTE, joined, kinds_of, purpose
 from rideway.env.wording.english import english_words
+from rideway.env.wording.general import AMISS, AT_WILL, BOOK, MORE, NO_MORE_THAN, general
 from rideway.env.wording.topics import Topic, topics_in
 from rideway.env.wording.values import values_in
 from rideway.env.wording.whereabouts import KIND_OF_PLACE
@@ -15,57 +17,85 @@ from rideway.env.wording.whereabouts import KIND_OF_PLACE
 
 def questions_in(sentence: str, listed: bool) -> Iterator[Question]:
     """The questions of one sentence."""
-    parts = marks.clauses(sentence)
+    parts = joined(marks.clauses(sentence))
     if not parts:
         return
     marked = "?" in sentence
-    if listed and not marked and (len(parts) == 1 or sentence.startswith(f"{parts[0]}:")):
+    headed = sentence.startswith(f"{parts[0]}:")
+    if not listed and not marked and headed and NOTE.search(parts[0]):
+        return  # "备注:到了请发短信" tells what was noted
+    if listed and not marked and (len(parts) == 1 or headed):
         # "1. 出发时间" below "请提供以下信息:", "4. 车型:快车/专车"
-        yield from _noted(parts[0], sentence)
+        if not purpose(parts[0]):
+            yield from _noted(parts[0], sentence)
         return
-    kinds = [_kind(part, marked and place == len(parts) - 1) for place, part in enumerate(parts)]
-    for number, part in enumerate(parts[1:]):
-        # "有什么要交代的,您随时说" asks nothing now
-        if kinds[number] in ("question", "request") and marks.FREELY.match(part):
-            kinds[number] = ""
-    if not marked:
-        for number, kind in enumerate(kinds):
-            # "有没有儿童座椅,我再查一下" tells what the agent is about to find out
-            if kind == "question" and _FINDS_OUT.search(",".join(parts[number:])):
-                kinds[number] = ""
-    place = 0
+    kinds = kinds_of(parts, sentence)
+    if headed and kinds[0] == "question" and not marked and len(parts) > 1 and not any(kinds[1:]):
+        return  # "要不要提前约:要的,…" heads its answer
+    yield from _told_apart(_by_clause(parts, kinds, parts[0] if headed else ""))
+
+
+def _by_clause(parts: list[str], kinds: list[str], head: str) -> list[Question]:
+    """What the asking clauses of a sentence want; `head` is the label in front of its colon."""
+    ends = _ENDS.intersection(topics_in(head)) if head else frozenset()
+    place = ended = 0
     last: Question | None = None
     found: list[Question] = []
     while place < len(parts):
         kind, end = kinds[place], place + 1
-        if kind == "request":
+        if kind in ("request", "heading"):
             # the nouns after a request belong to it: "请告诉我出发地,目的地"
-            while end < len(parts) and kinds[end] in ("", "bare") and not _purpose(parts[end]):
+            while end < len(parts) and kinds[end] in ("", "bare") and not purpose(parts[end]):
                 end += 1
         elif kind == "" or kind == "self":
             place = end
             continue
         words = ",".join(parts[place:end])
         before = [part for part, k in zip(parts[:place], kinds, strict=False) if k == ""]
-        place = end
+        if found and ended == place and _another_option(words, found[-1]):
+            # "13:00 是出发时间,还是要在13:00前到?" asks once
+            if marks.ASKS_WHICH.search(found[-1].text):
+                place = end
+                continue
+            words = f"{found.pop().text},{words}"
+        place = ended = end
         question = _question(kind, words, before, last)
         if question is None:
             continue
+        if len(ends) == 1 and place > 1 and question.topics and _ENDS.issuperset(question.topics):
+            question = question._replace(topics=tuple(ends))  # "出发地:具体地址是?"
         vague = not question.topics or question.topics == (Topic.OTHER,)
         if last and vague and question.act is not Act.CONFIRM and not question.closing:
             if kind == "request" or question.act is not Act.ASK:
                 continue  # "还差一个出发时间,麻烦补充一下" asks once
             question = question._replace(topics=last.topics)
         last = question if question.topics else last
+        before = [part for part in before if part not in question.text]
         found.append(question._replace(before=",".join(before)) if before else question)
+    return found
+
+
+def _another_option(words: str, last: Question) -> bool:
+    """Whether a clause goes on with the choice that the clause before it began."""
+    return (
+        words.startswith("还是")
+        and not marks.POLAR_END.search(words)
+        and not marks.POLAR_END.search(last.text)
+    )
+
+
+def _told_apart(found: list[Question]) -> Iterator[Question]:
+    """The questions of a sentence without those that only announce the others."""
     lead = ""
     for number, question in enumerate(found):
         # "跟您确认两点:一是几点走,…" announces what it asks
         later = found[number + 1 :]
         if question.act is Act.CONFIRM and any(q.act is Act.ASK for q in later):
-            announces = not values_in(question.text) or bool(_ANNOUNCED.search(question.text))
+            bare = not (values_in(question.text) or marks.TAIL_TAG.search(question.text))
+            announces = bare or bool(_ANNOUNCED.search(question.text))
         else:
-            announces = question.topics == (Topic.OTHER,) and bool(later)
+            vague = question.topics == (Topic.OTHER,) and not _ANOTHER_CAR.search(question.text)
+            announces = vague and bool(later)
         if announces:
             lead = f"{lead}{question.text},"
         else:
@@ -78,13 +108,13 @@ def questions_in(sentence: str, listed: bool) -> Iterator[Question]:
 def _noted(words: str, sentence: str) -> Iterator[Question]:
     """What a line of a list asks without a question mark: a noun, or a wish ("其他要求")."""
     which = marks.ASKS_WHICH.search(words) is not None
-    more = _MORE.search(words) is not None
+    more = MORE.search(words) is not None
     if topics := topics_in(words):
         polar = not which and marks.interrogative(words)
         wide = _WIDE.search(words) is not None
         yield Question(Act.ASK, topics, sentence, polar, more, wide)
-    elif general := _general(words, which, more):
-        yield general
+    elif found := general(words, which, more):
+        yield found
 
 
 _INNER = re.compile(r"\(([^()]{2,60})\)")
@@ -97,7 +127,7 @@ def questions_in_brackets(line: str) -> Question | None:
         topic
         for inner in _INNER.findall(line)
         for part in re.split("[,、;/]", inner)
-        if not _EXAMPLE.match(part) and not _purpose(part)
+        if not _EXAMPLE.match(part) and not purpose(part)
         for topic in topics_in(part)
     ]
     topics = tuple(dict.fromkeys(found))
@@ -105,87 +135,10 @@ def questions_in_brackets(line: str) -> Question | None:
     return Question(Act.ASK, topics, line, wide=wide) if topics else None
 
 
-def _purpose(clause: str) -> bool:
-    return bool(marks.PURPOSE.match(clause) or marks.GOES_ON.search(clause))
-
-
-def _kind(clause: str, last: bool) -> str:
-    """How a clause asks: tag, request, question, bare, or not at all (self, empty)."""
-    if marks.TAG.match(clause):
-        return "tag"
-    if marks.FREE_CHOICE.search(clause):
-        return ""
-    tail = marks.TAIL_TAG.search(clause)
-    if not tail and marks.SELF_ACTION.match(clause):
-        return "self"
-    if marks.SERVES.search(clause) and not (tail or marks.interrogative(clause)):
-        return ""
-    if marks.REQUEST.search(clause) or marks.CONFIRM_WORD.search(clause):
-        return "request"
-    if tail or marks.interrogative(clause):
-        return "question"
-    if last and not marks.POLITE.match(clause):
-        return "bare"
-    return ""
-
-
 _WIDE = re.compile(
     r"""
     要求|需求|偏好|讲究|注意|喜好|忌讳|习惯|特殊|特别|想法|期望|倾向|叮嘱|嘱咐|顾虑|担心
     |条件|指定|希望|在意|介意
-    """,
-    re.VERBOSE,
-)
-_MORE = re.compile(
-    r"""
-    还(?:有(?!多)|需|要|想|缺|差|别)|其[他它]|别的|另外|除此|除了|补充|额外|以外|之外|剩下
-    |再(?:有|加|补|说)
-    """,
-    re.VERBOSE,
-)
-_WISH = re.compile(
-    r"""
-    要求|需求|偏好|特殊|特别|补充|注意|讲究|嘱咐|交代|说明|叮嘱|习惯|喜好|忌讳|顾虑|想法
-    |担心|备注|在意|强调
-    """,
-    re.VERBOSE,
-)
-_SERVICE = re.compile(
-    r"""
-    帮(?:到|助|忙|您|你|上|得)|服务|效劳|吩咐
-    |(?:为|给|替)(?:您|你)(?:做|办|处理|服务|效|解决|安排)
-    |(?:什么|啥|其[他它]|别的|没有)(?:别)?的?(?:事|问题|疑问|安排)|办理|处理|咨询
-    |(?:可以|能|需要我)做|不(?:清楚|明白)的
-    """,
-    re.VERBOSE,
-)
-_OPENING = re.compile(
-    r"""
-    (?:什么|啥|哪些|怎么|如何|怎样)(?:是我)?(?:可以|能|需要|是)?(?:帮|为(?:您|你)|服务|效劳)
-    |(?:需要|想|要)(?:办理|咨询)?(?:什么|啥|哪些|怎样的|哪方面的?)(?:服务|帮助|帮忙|用车)
-    |(?:出行|用车|乘车|打车|叫车|约车)的?(?:具体)?(?:需求|要求|计划|信息|打算|情况|安排)
-    |(?:具体)(?:的)?(?:需求|要求|需要|情况|信息)(?!.*(?:司机|车))
-    |(?:想|要|打算)怎么(?:安排|走这|用车)
-    """,
-    re.VERBOSE,
-)
-_THATS_ALL = re.compile(
-    r"""
-    就(?:这些|这样|这么多|先这样)(?:要求|需求)?(?:了|对|吗|吧|就|\?)
-    |没(?:别的|其他)?了(?:吧|对|\?)|(?<!有)没有(?:其他|别的|什么)
-    """,
-    re.VERBOSE,
-)
-_BOOK = re.compile(
-    r"""
-    (?:帮|为|给|替)(?:您|你).{0,10}(?:
-        下单|预[约订定]|确认|派|叫|约|安排|取消|发单|订|改|换|匹配|联系|查|选|锁定|提交|保留
-        |续
-    )
-    |下单|发单|提交|派[车单]|确认(?:订单|行程|用车|预约)?(?:吗|么|\W*$)
-    |就(?:这样|这么|按|用|选|定|它|要这|要它|订|叫|约)|[订定要选]这[个辆位]
-    |按(?:这个|此|以上|这样|原)|(?:换|改)(?:成|为|到|约)|直接(?:下|订|约|叫)
-    |确定(?:要|吗|取消)|取消(?:吗|订单|这|原)|现在(?:就)?(?:订|约|下|叫)
     """,
     re.VERBOSE,
 )
@@ -219,15 +172,6 @@ _IN_ORDER = re.compile(
     """,
     re.VERBOSE,
 )
-_FINDS_OUT = re.compile(
-    r"""
-    我(?:这边|就|再|去|先|来|马上|这就|会|给您|帮您|替您|为您)+[^,]{0,3}(?:
-        查|看|问|核实|确认|核对|算|挑|选|定|安排|排|找|盯|留意|比
-    )
-    |由我|要看|取决于|得看|(?:您|你)(?:刚才?|刚刚|之前)?(?:问|关心)(?:的|到|过)
-    """,
-    re.VERBOSE,
-)
 _TO = re.compile("[去到往送]")
 _LATIN = re.compile("[a-z]{4}")
 _ENDS = frozenset({Topic.ORIGIN, Topic.DESTINATION, Topic.WAYPOINT})
@@ -237,20 +181,34 @@ _VAGUE_PLACE = re.compile(
     """,
     re.VERBOSE,
 )
+_WHICH_ONE = re.compile("^(?:请问|那|您|你|说|指|的|是|要|想)*哪一?[位个][呀呢啊]?\\W*$")
+_ANOTHER_CAR = re.compile(
+    r"""
+    (?:回程|返程|回去|回来|回[^,]{1,6})的?(?:车|行程)?[^,]{0,4}
+        (?:需不?需?要|要不要|是否|用不用|要)[^,]{0,8}(?:约|订|叫|安排)
+    |(?:需不?需?要|要不要|是否|用不用)[^,]{0,8}(?:约|订|叫|安排)[^,]{0,3}
+        (?:回程|返程|回去|回来|回[^,]{1,6}的车)
+    """,
+    re.VERBOSE,
+)
+"""Offers a further car: a cue alone can tell whether the user has thought of it."""
 _BARE_NAME = re.compile(
     rf"^[^,的]{{2,10}}?(?:(?P<road>大桥|隧道|高架|高速|[路环])|{KIND_OF_PLACE}\)?)\?+$"
 )
 """A name alone with a question mark: whether the user means it."""
 _INVITES = re.compile("^(?:那|好|您|你|先|继续)*(?:请讲|请说|请吩咐)(?:吧)?\\W*$")
+_NEEDS_IT = re.compile(
+    "^(?:您|你)?看?(?:是否|也|还)?(?:需要|要|用得上|介意)(?:吗|么|不|的?吗)\\W*$"
+)
 _AGREED_BEFORE = re.compile(
     r"""
-    (?:的话|没问题|那)我?就(?:帮|给|为|替|直接)?(?:您|你)?(?:下单|约|订|确认|安排|叫|提交)
+    (?:的话,?|没问题,?|那|^)我?就(?:帮|给|为|替|直接)?(?:您|你)?(?:下单|约|订|定|确认|安排|叫|提交)
     """,
     re.VERBOSE,
 )
 _PLEASE = re.compile("请问|请教|借问|问(?:一下)?")
 _SERVES = re.compile("(?:帮|为|给|替)(?:您|你)(?:再|先)?(?:查|看看|推荐|比较|对比|算|介绍|规划)")
-_ANNOUNCED = re.compile("[两三几]点$|[几两三四]个(?:信息|问题|事)|以下|下面")
+_ANNOUNCED = re.compile("[两三几]项$|[几两三四]个(?:信息|问题|事)|以下|下面")
 _ONLY_POLITE = re.compile("^[^,]{0,4}请问\\W*$|^(?:还|只|就)(?:差|缺)")
 
 
@@ -263,24 +221,36 @@ def _question(kind: str, words: str, before: list[str], last: Question | None) -
         return Question(Act.CONFIRM, (), words, polar=True)
     if _INVITES.match(words):
         return Question(Act.OPENING, (), words)
-    if words.startswith("还是") and before and not marks.POLAR_END.search(words):
+    if kind == "heading":
+        kind, before = "request", []  # what is asked for stands below
+    before = [part for part in before if not marks.CONDITION.match(part)]
+    if words.startswith(("还是", "以及")) and before and not marks.POLAR_END.search(words):
         words = f"{before[-1]},{words}"
+    if AMISS.search(words):
+        return Question(Act.ASK, (Topic.OTHER,), words, amiss=True)
     topics = topics_in(words)
     if _LATIN.search(words):
         topics = _with_english(words, topics)
     which = marks.ASKS_WHICH.search(words) is not None
-    more = _MORE.search(words) is not None
+    more = MORE.search(words) is not None
+    if _WHICH_ONE.match(words) and before:
+        topics = topics_in(before[-1]) or topics
+    elif _ANOTHER_CAR.search(words):
+        return Question(Act.ASK, (Topic.OTHER,), words, polar=True)
     if _VAGUE_PLACE.match(words):
         topics = _ends_before(last, before, words) or topics
     if kind == "bare" and not topics and (name := _BARE_NAME.match(words)):
         topics = (Topic.ROUTE if name["road"] else Topic.DESTINATION,)
     if _AGREED_BEFORE.search(words) or (not topics and _IN_ORDER.search(words)):
         return Question(Act.CONFIRM, (), words, polar=True)
+    checks = marks.CONFIRM_WORD.search(words) is not None
+    if not (topics or checks or before) and kind == "request" and NO_MORE_THAN.match(words):
+        return Question(Act.ASK, (), words)
     if not topics or (more and topics == (Topic.PURPOSE,)):
-        looked = () if more else _topics_before(before)
-        if not looked and (general := _general(words, which, more)):
-            return general
-        if looked and not (marks.TAIL_TAG.search(words) or _BOOK.search(words)):
+        looked = () if more else _topics_before(before, 24 if _NEEDS_IT.match(words) else 12)
+        if not looked and (found := general(words, which, more)):
+            return found
+        if looked and not (marks.TAIL_TAG.search(words) or BOOK.search(words)):
             wide = _WIDE.search(words) is not None
             return Question(Act.ASK, looked, words, not which, more, wide)
     if _chooses(words, which):
@@ -288,26 +258,12 @@ def _question(kind: str, words: str, before: list[str], last: Question | None) -
     if not which and _confirms(kind, words, topics):
         return Question(Act.CONFIRM, topics, words, polar=True)
     if not topics:
-        if _ONLY_POLITE.search(words):
+        if _ONLY_POLITE.search(words) or AT_WILL.search(words):
             return None
+        if kind == "request" and NO_MORE_THAN.match(words):
+            return Question(Act.ASK, (), words)
         topics = (Topic.OTHER,)
     return Question(Act.ASK, topics, words, not which, more, _WIDE.search(words) is not None)
-
-
-def _general(words: str, which: bool, more: bool) -> Question | None:
-    """A question about nothing in particular: what else, what wishes, what at all."""
-    if _OPENING.search(words) and not more:
-        return Question(Act.OPENING, (), words)
-    if _SERVICE.search(words) and (more or which) and not _BOOK.search(words.replace("安排", "")):
-        act = Act.ANYTHING_ELSE if more else Act.OPENING
-        return Question(act, (), words, more=more, closing=more)
-    if _THATS_ALL.search(words):
-        return Question(Act.ANYTHING_ELSE, (), words, more=True)
-    if _WISH.search(words) and not marks.TAIL_TAG.search(words):
-        return Question(Act.ANYTHING_ELSE, (), words, more=more, wide=True)
-    if more and not _BOOK.search(words):
-        return Question(Act.ANYTHING_ELSE, (), words, more=True)
-    return None
 
 
 def _with_english(words: str, topics: tuple[Topic, ...]) -> tuple[Topic, ...]:
@@ -327,22 +283,38 @@ def _ends_before(last: Question | None, before: list[str], words: str) -> tuple[
     return topics_in(f"{before[-1]}{words}") if before else ()
 
 
-def _topics_before(before: list[str]) -> tuple[Topic, ...]:
+def _topics_before(before: list[str], most: int) -> tuple[Topic, ...]:
     """The topics of a short lead such as "关于司机," or "您的出发时间,"."""
     for part in reversed(before):
-        if len(part) > 12 or part.endswith("了") or marks.POLITE.match(part) or values_in(part):
+        if (
+            len(part) > (30 if "、" in part else most)
+            or _OF_NO_TOPIC.search(part)
+            or part.endswith("了")
+            or marks.POLITE.match(part)
+            or values_in(part)
+        ):
             continue
         if topics := topics_in(part):
             return topics
     return ()
 
 
+_OF_NO_TOPIC = re.compile("^为|(?:女士|先生|小姐|老师|阿姨|叔叔|大爷|[您你]好)\\W*$")
+
+
 def _chooses(words: str, which: bool) -> bool:
     if marks.CHOICE.search(words) and not re.search("[吗么]\\W*$", words):
         return True
-    if "或" in words and marks.WHICH.search(words):
+    if ("或" in words and marks.WHICH.search(words)) or _TAKES.search(words):
         return True
     return which and marks.WHICH.search(words) is not None and not topics_in(words)
+
+
+_TAKES = re.compile("(?:选|用|按|挑|定|要)哪一?个(?:时间|时段|方案|价)")
+
+
+_AS_IT_IS = re.compile("就是|我[订定约选按]")
+_COUNTED = re.compile("算不算|是不是算|算[^,]{0,4}吗")
 
 
 def _confirms(kind: str, words: str, topics: tuple[Topic, ...]) -> bool:
@@ -352,13 +324,16 @@ def _confirms(kind: str, words: str, topics: tuple[Topic, ...]) -> bool:
     requested = marks.REQUEST.search(_PLEASE.sub("", words)) is not None
     if _SERVES.search(words) and not requested:
         return True
-    if _IN_ORDER.search(words) or (marks.CONFIRM_WORD.search(words) and (valued or not topics)):
+    checks = marks.CONFIRM_WORD.search(words) is not None
+    if _IN_ORDER.search(words) or (checks and (valued or not topics or _AS_IT_IS.search(words))):
         return True
     if tail and (valued or not topics or not requested):
         return True
     if kind == "bare" and valued:
         return True
     offers = valued or _EXTRA.isdisjoint(topics)
-    if _BOOK.search(words) and not requested and offers:
+    if BOOK.search(words) and not requested and offers:
         return True
+    if _COUNTED.search(words):
+        return False
     return valued and len(_CORE.intersection(topics)) > 1 and not _NEED.search(words)

@@ -56,6 +56,12 @@ WHEN = (
     "(?:几点|几时|何时|多会儿?|什么(?:时候|时间|时段|点儿?|日子)|啥(?:时候|时间|点儿?|时段)"
     "|哪(?:[一几]?天|些(?:天|日子)|个时间|个点(?!钟?[接上])|个时段|会儿)|几号(?![线门楼])|星期几|周几|礼拜几|几月)"
 )
+_STAY = (
+    "(?:逛|玩|(?<!等)待|呆|停|坐(?!车)|吃|看|聊|办|拍|买|歇|参观|游览|用餐|吃饭|办事)(?:完|的|上|要|得|个|一会|时间|大概|大约|需要|想)*"
+    "(?:多久|多长时间|多少时间|多长|几分钟|几个?(?:小时|钟头))"
+    "|(?:停留|停靠|用餐|游览|参观|逗留)(?:的)?(?:时间|时长)"
+)
+"""How long a stop lasts, which is no departure time."""
 _N = r"[\d一二两三四五六七八九十]+"
 _MAN = "(?:司机师傅|司机|师傅|驾驶员|开车的)"
 _CARS = "|".join(CAR_TYPES)
@@ -63,15 +69,15 @@ _CARS = "|".join(CAR_TYPES)
 # verbose regular expressions: one kind of wording a line
 _WORDINGS: dict[Topic, str] = {
     Topic.PEOPLE: rf"""
-        几(?:位|个(?:人|大人|乘客|客人|同伴|小伙伴|成人|朋友|座?位子?)|人|口|名)
+        几(?:位(?![^,几]{{1,8}}[里中](?:面|间)?有)|个(?:人|大人|乘客|客人|同伴|小伙伴|成人|朋友|座?位子?)|人|口|名)
         |多少(?:个|位|名)?(?:人|位|乘客|客人|座?位子?)|人数|满员|坐得下|坐几(?![座点号路时站班])
         |谁(?!的|家)|人头|人员|全家|一行|家属|[几多]大[几多]小|(?<![选定派挑择])哪(?:几|些)?位(?!司机|师傅)(?!更|最|合|比)|哪些人
         |(?:同|随)行|同乘|结伴|一(?:起|块儿?|道|同)(?:走|去|坐|的|出行|乘|出发|过去|上车)
-        |有人(?:跟|和|陪|同|一)|(?:跟|和|同)谁|(?:也|都)(?:跟着)?(?:去|来|走|坐|一[起块道同])(?!过|哪|什么|啥|几)
+        |有人(?:跟|和|陪|同|一)|(?:跟|和|同)谁|(?:也|都)(?:跟着)?(?:去|来|走|坐|一[起块道同](?!约|预|订|叫|安排|办|带上|加上|设|备注|写))(?!过|哪|什么|啥|几)
         |(?:一共|总共|拢共|统共|你们|算上您|加上您|[去来坐走])(?:有|是)?几个(?!箱|包|件|行李|东西|点|小时|钟|地|站)|作伴|做伴|有伴|俩人|仨
         |老伴|太太|爱人|别的?人(?!来|去接)|人多(?:不多|吗)|陪(?:同|着|您|你|他|她|老)
         |乘客(?!.{{0,2}}(?:有没有|是否|对|会|介意|的))|乘车人|坐车的?(?:人|是)|(?:给|替|帮|为)(?:别人|他人|家人|朋友)
-        |(?:自己|本人|一个人|独自|单独)(?!.{{0,3}}(?:定|选|带|决定)|家|的)
+        |(?:自己|本人|一个人|独自|单独(?!叫|订|约|下单|派|预))(?!.{{0,3}}(?:定|选|带|决定)|家|的)
         |{_N}(?:位|个人|人|口人)(?!座|[^,]{{0,10}}(?:师傅|司机))|大人|成年人|(?:有|带|位|个|是)老人(?!家)
         """,
     Topic.LUGGAGE: r"""
@@ -91,9 +97,10 @@ _WORDINGS: dict[Topic, str] = {
         |路上.{0,4}(?:停|去|接|买|办|要|需|有|经)|绕(?:一?下|道|到|去|过去|一圈|路去)|(?:也|还|都|再|需要|不用|要不?要?|用不?用?)(?:要|得|需要|去|来|一起)*接(?!送|机|您|你|受|单|电话|待|收)|拐(?!弯)
         |(?:再|还|另外?|也|先).{0,4}接(?:其他|别|另|上|个|谁|人)|接(?:其他|别的?|另外?|一?个人)|接送其他
         |(?:其他|别的|另外的?|多个|几个|第二个?|第三个?)(?:要去的)?(?:地方|站点?|上车点|目的地|地点|停靠点|停留点)
-        |几站|一站(?:直达|到)|直达|直接(?:到|过去|去)|逗留|[待呆停]多|等候多|等多久|经过(?!.{0,4}同意)|加(?:个|一个)?(?:点|站|停)|(?<!从)(?<!在)站点|先(?:去|到)(?!.{0,3}接您)
+        |几站|一站(?:直达|到)|直达|直接(?:到|过去|去)|逗留|[待呆停]多|(?<![能可])等候?多|经过(?!.{0,4}同意)|加(?:个|一个)?(?:点|站|停)|(?<!从)(?<!在)站点|先(?:去|到)(?!.{0,3}接您)
         |第[一二三四五六七八九]站|依次|顺序|先后
-        """,
+        """
+    f"|{_STAY}",
     Topic.TIME: rf"""
         {WHEN}|(?<!时)(?<!多长)(?<!多少)时间(?!长|优先|短)|(?<!到)时候|日期|时段|时刻|准点|钟点|立马|[哪何几]一?日|哪个(?:日子|钟头)|多咱|啥前儿|辰光|时辰|多[早晚](?!安|饭)|[早中]?班次时间
         |(?:现在|马上|立[即刻]|即[时刻]|这会儿|眼下|实时|这就|直接)(?:就|要|就要|要不要)?(?:走|出发|用车|叫|要车|动身|要(?!去)|上车|打车|出行).{{0,10}}(?:还是|吗|么|吧|\?|呢)
@@ -125,7 +132,7 @@ _WORDINGS: dict[Topic, str] = {
         {_MAN}|驾龄|性别|评[分价]|好评|星级|男的|女的|[男女][性士]|是男是女|会说|口音|方言|老手|经验|力气|性格|脾气|车技
         """,
     Topic.ROUTE: r"""
-        路线|线路|怎么走|走(?:哪|什么|啥|高速|高架|[内外中]环|小路|大路|地面|隧道|[^,]{0,3}桥|国道|快速路|收费|绕城|近路)
+        路线|线路|怎么走|顺序|先后|先去哪[个家站处边]|走(?:哪|什么|啥|高速|高架|[内外中]环|小路|大路|地面|隧道|[^,]{0,3}桥|国道|快速路|收费|绕城|近路)
         |高速|高架|[过道]路费|路桥费|通行费|收费(?:路|站|公路|路段)?|过桥|绕(?:行|路|开|远)|避[开让免]|不走|拥?堵|抄近|近[路道]
         |最快|最短|少(?:弯|转|红绿灯)|哪一?条(?:路|线|道)?|哪一?座桥|隧道|(?:快|近|省时|省钱)(?:一?点|些)?的?路|时间优先|路况
         """,
@@ -134,7 +141,7 @@ _WORDINGS: dict[Topic, str] = {
         |最?(?:多|高)(?:能|愿意|可以)?(?:接受|出|花|付)|接受.{0,6}(?:范围|区间|价|元|块)|性价比|划算|开支
         """,
     Topic.FLIGHT: r"""
-        航班|飞机|起飞|落地|降落|班机|登机|机票|车次|哪一?[趟班](?:航班|飞机|火车|高铁|动车|船|轮渡)|(?:航班|飞机|火车|高铁|动车|船|轮渡)[^,]{0,6}哪一?[趟班]
+        航班|航空公司|飞机|起飞|落地|降落|班机|登机|机票|车次|哪一?[趟班](?:航班|飞机|火车|高铁|动车|船|轮渡)|(?:航班|飞机|火车|高铁|动车|船|轮渡)[^,]{0,6}哪一?[趟班]
         |高铁(?!站)|火车(?!站)|动车|列车|船班|轮渡|接机|赶飞|班次
         |船票|车票
         """,
@@ -164,6 +171,9 @@ _COUNTS_PEOPLE = re.compile(
     """,
     re.VERBOSE,
 )
+_HOW_MANY = re.compile("几(?:位|个人|口|人)|多少(?:个|位)?人|人数")
+_WHEN = re.compile(WHEN)
+_AIRLINE = re.compile("航空公司")
 _ABOUT_FLIGHT = re.compile("航班|飞机|起飞|落地|降落|火车|高铁|动车|车次|登机")
 _DRIVER_COMES = re.compile(
     rf"""
@@ -188,18 +198,45 @@ _SENT = re.compile("送(?:您|你|他|她|去|到|往|人|客人)*(?:哪|什么|
 _NAME_OF_PLACE = re.compile(
     "(?<!您的)(?<!你的)(?<!乘客的)(?:店|馆|地方|酒店|餐厅|楼|茶|公园|小区|那家|饭)[^您你]{0,6}(?:叫|名)"
 )
+_PLACE_OF = re.compile(
+    "(?:看病|就[医诊]|上班|开会|面试|聚会|活动)的?(?:地点|地址|地方|场地|公司|在哪|具体在|医院)"
+)
+_CHILD_FETCHED = re.compile(
+    r"""
+    ^(?!.*(?:座|几岁|多大|年龄|几个|有没有|有无|[带跟]))
+    .*(?:接|送|等|给|替|陪)(?:上|到|着|完|您|你|的|一下)*(?:小?孩|娃|宝|小朋友)
+    """,
+    re.VERBOSE,
+)
+"""A child that is fetched or waited for: nobody asks whether there is one."""
+_ELSEWHERE = re.compile(
+    "^(?!.*(?:停|途|顺|经)).*还是[^,]{0,6}(?:其他|别的|另外的?)(?:地方|地点|目的地)"
+)
+_CROSSES = re.compile(
+    r"""
+    从[^,]{0,8}(?:过关|通关|过境|出境|出关|起飞)|飞[^,]{1,6}从
+    |^(?!.*(?:上下?车|出发|接)).*下车
+    """,
+    re.VERBOSE,
+)
+"""Where the ride ends, though 从 or 在 stands in front of it."""
 _FETCH = re.compile("取|买|接|拿")
 _PIECES = re.compile("行李|东西|件")
 _SEAT = re.compile("座椅|座")
+_ORDER = re.compile("顺序|先后|先去哪[个家站处边]")
 _A_WAY = re.compile("路线|线路|的路|走")
 
 _Hiding = tuple[Topic, frozenset[Topic], re.Pattern[str] | None, re.Pattern[str] | None]
 _HIDES: tuple[_Hiding, ...] = (
     # (a topic, what then only stands beside it, where, where not)
     (Topic.FLIGHT, frozenset({Topic.TIME}), _ABOUT_FLIGHT, None),
+    (Topic.FLIGHT, frozenset({Topic.DESTINATION}), _AIRLINE, None),
     (Topic.NOTES, frozenset({Topic.DRIVER, Topic.CAR_NEEDS, Topic.WAYPOINT}), None, None),
     (Topic.REMINDER, frozenset({Topic.TIME, Topic.CONTACT, Topic.DESTINATION}), None, None),
-    (Topic.CONTACT, frozenset({Topic.PEOPLE, Topic.DRIVER}), None, None),
+    (Topic.CONTACT, frozenset({Topic.PEOPLE}), None, _HOW_MANY),
+    (Topic.CONTACT, frozenset({Topic.DRIVER}), None, None),
+    (Topic.TIME, frozenset({Topic.PURPOSE}), _WHEN, None),
+    (Topic.WAYPOINT, frozenset({Topic.TIME}), re.compile(_STAY), _WHEN),
     (Topic.PET, frozenset({Topic.PEOPLE}), None, _COUNTS_PEOPLE),
     (Topic.PET, frozenset({Topic.LUGGAGE}), None, _PIECES),
     (Topic.CHILD, frozenset({Topic.CAR_NEEDS}), _SEAT, None),
@@ -210,7 +247,7 @@ _HIDES: tuple[_Hiding, ...] = (
     (Topic.PURPOSE, frozenset({Topic.DESTINATION}), None, None),
     (Topic.CAR_TYPE, frozenset({Topic.CAR_NEEDS}), None, _CABIN),
     (Topic.DESTINATION, frozenset({Topic.WAYPOINT}), _SENT, None),
-    (Topic.WAYPOINT, frozenset({Topic.ROUTE, Topic.DESTINATION, Topic.ORIGIN}), None, None),
+    (Topic.WAYPOINT, frozenset({Topic.ROUTE, Topic.DESTINATION, Topic.ORIGIN}), None, _ORDER),
     (Topic.WAYPOINT, frozenset({Topic.LUGGAGE, Topic.PEOPLE}), _FETCH, None),
     (Topic.WAYPOINT, frozenset({Topic.PEOPLE}), _ALONG, None),
     (Topic.LUGGAGE, frozenset({Topic.PEOPLE}), None, _COUNTS_PEOPLE),
@@ -226,9 +263,10 @@ def _patterns() -> tuple[tuple[Topic, re.Pattern[str]], ...]:
 
 _WEAK_TIME = re.compile(
     r"""
-    (?:今|明|后|当|大后)[天晚早日儿](?!.{0,3}[带跟和])(?!.{0,4}一[起块道同]).{0,12}(?:还是|吗|么|吧|对|\?)
+    (?:周|星期|礼拜)[一二三四五六日天][^,]{0,6}还是
+    |(?:今|明|后|当|大后)[天晚早日儿](?!.{0,3}[带跟和])(?!.{0,4}一[起块道同]).{0,12}(?:还是|吗|么|吧|对|\?)
     |(?:早上|上午|中午|下午|晚上|傍晚|凌晨).{0,8}(?:还是|吗|么|吧|\?)
-    |多(?:长|少)时间|(?<!停)(?<!待)多久|几个?(?:小时|钟头)
+    |多(?:长|少)时间|多久|几个?(?:小时|钟头)
     """,
     re.VERBOSE,
 )
@@ -245,6 +283,14 @@ def topics_in(clause: str) -> tuple[Topic, ...]:
         found.setdefault(Topic(end), place)
     if Topic.CONTACT in found and _NAME_OF_PLACE.search(clause):
         found.setdefault(Topic.DESTINATION, found.pop(Topic.CONTACT))
+    if Topic.PURPOSE in found and _PLACE_OF.search(clause):
+        found.setdefault(Topic.DESTINATION, found.pop(Topic.PURPOSE))
+    if Topic.CHILD in found and _CHILD_FETCHED.search(clause):
+        del found[Topic.CHILD]
+    if Topic.WAYPOINT in found and _ELSEWHERE.search(clause):
+        found.setdefault(Topic.DESTINATION, found.pop(Topic.WAYPOINT))
+    if Topic.ORIGIN in found and _CROSSES.search(clause):
+        found.setdefault(Topic.DESTINATION, found.pop(Topic.ORIGIN))
     if Topic.DRIVER in found and _DRIVER_COMES.search(clause):
         del found[Topic.DRIVER]
     if not found and (match := _WEAK_TIME.search(clause)):

@@ -35,9 +35,10 @@ class Value(NamedTuple):
 
 
 class Later(NamedTuple):
-    """A time told from now on."""
+    """A time told from now on; `implied`: no time was named, a car is called or comes at once."""
 
     minutes: float
+    implied: bool = False
 
 
 class Day(NamedTuple):
@@ -102,6 +103,18 @@ _ONE_O_CLOCK = re.compile("(?!一点(?!钟|整|半|[一三]刻|零|过|出发|�
 _COMPARED = re.compile("[适敞宽大小好静宜快慢高贵净软稳服近远新多少惠便]$")
 """Before 一点 that is "a little": "舒适一点的车"."""
 _NOW = re.compile("现在|马上|立[即刻]|这就|即时|实时")
+_AT_ONCE = re.compile(
+    "(?:就|给|为|帮|替|您|你)*(?:走|出发|用车|上车|动身|(?P<implied>叫车|派车|叫一?辆|发车))"
+)
+_COMES = re.compile(
+    r"""
+    (?<!全程)(?<!行程)(?<!车程)(?<!路上)(?<!行车)(?:大?约|预计|大概|只要)?\s*
+    (?<!\d)(?P<n>1[0-5]|\d)\s*分钟(?:左右|之?内|以内)?\s*(?:就|即|可以?|能|会)*
+    (?:[到赶](?!.{0,10}(?:机场|[车高]站|航站楼))|抵达上车|接您)
+    """,
+    re.VERBOSE,
+)
+_APPROACHES = re.compile("师傅|司机|离您|离上车|附近|接驾|车(?:辆|子)?(?:马上|已经?|正在)")
 _NO_DEPARTURE = re.compile(
     r"""
     ^(?:\s*(?:左右|前后|之?前|准时|就|能|可以?|会|才|的时候|整|分|过一?点儿?|出头|多|不到|来钟))*(?:
@@ -110,7 +123,6 @@ _NO_DEPARTURE = re.compile(
         |的(?:航班|飞机|火车|高铁|动车|船|车票|电影|演出|会|位子|位置|座|号|课|场|票|饭|局|预约|戏)
     )
     |^\s*(?:-|~|至|到)\s*\d
-    |^(?:的时候|准时|整|会|就|给|为|打|电话|手机)*(?:响铃|提醒|闹钟|叫醒|叫您起)
     """,
     re.VERBOSE,
 )
@@ -119,12 +131,19 @@ _BEFORE_ARRIVAL = re.compile(
     (?:
         到达|抵达|落地|起飞|降落|营业|开放|截止|关门|开门|闭馆|航班|送达|[开营忙排等持续]到|营业至|开放至
         |赶(?:得上|不上|上|到|在)?|约的是?|订的是?|挂的是?
-        |通关|运营|营运|服务|办公|(?<![改前后迟调换挪移延动定整早晚订约了])到|(?:提醒|响铃|闹钟)(?:设|定|好|了)*
+        |通关|运营|营运|服务|办公|(?<![改前后迟调换挪移延动定整早晚订约了])到
     )(?:时间)?(?:预计|是|为|在|大概|约|:|于)*\s*$
     |[-~至]\s*$
     """,
     re.VERBOSE,
 )
+_REMINDS = re.compile("提醒|闹钟|响铃|铃|叫醒|[叫喊][您你我](?!们?[的车])(?:一声|起)?|打铃")
+_DEPARTS = re.compile(
+    r"^(?:整|准时|左右|钟|就|再|才|我们|您|从[^,。;]{1,12})*(?:出发|走|上车|用车|发车|动身|的车|的单)(?!前)"
+)
+"""Behind a clock: it is a departure even in a clause that speaks of a reminder."""
+_RIDES = re.compile("(?:出发|走|上车|用车|发车|动身|的车)(?!前)")
+_END_OF_CLAUSE = re.compile(r"[,。;!?\n]")
 _DAY = re.compile(
     r"""
     (?P<word>大后天|后天|明[天日早晚]|今[天日早晚儿]|当天|今儿|明儿)
@@ -163,6 +182,15 @@ _ALONE = re.compile(
 _CAPACITY = re.compile(
     "(?:可|能|最多|限|核|满|够)(?:以)?(?:乘?坐|载|容纳)?(?:得?下|满)?$|[坐载]得?下$|可乘坐?$"
 )
+_HOLDS = re.compile(
+    r"""
+    (?:可以?|能|最多|限|够|最大|容量|[空车]间|行李[厢箱舱]|后备箱)(?:再|同时|可以?|能|只|够)*
+        (?:放|装|带|容纳|搁|塞|载|携带)?(?:得?下|得了|了|约|是|为|:)*$
+    |[放装塞容][得不]?[下了](?:约|:)*$
+    """,
+    re.VERBOSE,
+)
+"""Before a number of pieces: so many the car holds, whoever brings how many."""
 _NOBODY_NEW = re.compile("[第前后上每这那同另哪任半]$")
 """Before a number: it counts no passengers ("不是同一位")."""
 _FOUND = re.compile("(?:有|找到|匹配到|查到|筛出|师傅|司机)[^,。;]{0,3}$")
@@ -214,6 +242,8 @@ def _values(text: str) -> Iterator[Value]:
     yield from _days(text)
     yield from _people(text)
     for found in _LUGGAGE.finditer(text):
+        if _HOLDS.search(text[max(0, found.start() - 8) : found.start()]):
+            continue
         yield Value("luggage", int(value_of(found["n"] or found["m"])), found.start())
     for found in _CAR.finditer(text):
         yield Value("car_type", found[0], found.start())
@@ -232,6 +262,8 @@ def _times(text: str) -> Iterator[Value]:
         after, before = text[found.end() : found.end() + 12], text[: found.start()]
         if _NO_DEPARTURE.match(after) or _BEFORE_ARRIVAL.search(before[-8:]):
             continue
+        if _REMINDS.search(_clause_at(text, found)) and not _DEPARTS.match(after):
+            continue
         if found["hour"] == "一" and (
             found["half"] in ("早", "晚")
             or _COMPARED.search(before[-1:])
@@ -245,8 +277,19 @@ def _times(text: str) -> Iterator[Value]:
         if not re.match(r"(?:就|会|可以|能|即可)*(?:到|抵|送|接单)", text[found.end() :]):
             yield Value("time", Later(_span(found)), found.start())
     for found in _NOW.finditer(text):
-        if re.match(r"(?:就)?(?:走|出发|用车|叫车|上车|动身)", text[found.end() :]):
-            yield Value("time", Later(0), found.start())
+        if order := _AT_ONCE.match(text, found.end()):
+            yield Value("time", Later(0, order["implied"] is not None), found.start())
+    for found in _COMES.finditer(text):
+        line = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
+        if _APPROACHES.search(line):
+            yield Value("time", Later(float(found["n"]), implied=True), found.start())
+
+
+def _clause_at(text: str, found: re.Match[str]) -> str:
+    """The clause around a match; brackets and colons divide nothing."""
+    start = max((text.rfind(mark, 0, found.start()) for mark in ",。;!?\n"), default=-1) + 1
+    end = _END_OF_CLAUSE.search(text, found.end())
+    return text[start : end.start() if end else len(text)]
 
 
 def _minutes(found: re.Match[str]) -> frozenset[int]:
@@ -286,6 +329,9 @@ def _span(found: re.Match[str]) -> float:
 
 def _days(text: str) -> Iterator[Value]:
     for found in _DAY.finditer(text):
+        clause = _clause_at(text, found)
+        if _REMINDS.search(clause) and not _RIDES.search(clause, clause.find(found[0])):
+            continue
         if found["word"]:
             day = Day(ahead=_AHEAD[found["word"][0]])
         elif found["weekday"]:
