@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from rideway.chatmodel import (
     ChatModel,
@@ -81,6 +81,25 @@ class _Failure:
     wait: float | None = None
 
 
+def _parts_of(url: str) -> SplitResult:
+    """The parts of a base URL; raises InputError where no request could be sent to it."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError as error:
+        raise InputError(f"base URL: {error}") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise InputError(f"base URL {parts.path!r:.80}: must begin with http:// or https://")
+    if parts.username is not None or parts.query or parts.fragment:
+        raise InputError(
+            f"base URL of {parts.hostname}: must hold neither credentials nor a query; "
+            "a key belongs into the environment"
+        )
+    if re.search(r"\s", url) or ".." in parts.hostname:
+        raise InputError(f"base URL of {parts.hostname!r}: is no address")
+    return parts
+
+
 class Endpoint:
     """One base URL with its key, its places for calls in flight and its rests after 429.
 
@@ -101,15 +120,8 @@ class Endpoint:
         default: bool = True,
     ) -> None:
         self.url = base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_URL
-        parts = urlsplit(self.url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise InputError(f"base URL {parts.path!r:.80}: must begin with http:// or https://")
-        if parts.username is not None or parts.query:
-            raise InputError(
-                f"base URL of {parts.hostname}: must hold neither credentials nor a query; "
-                "a key belongs into the environment"
-            )
-        self.host = parts.hostname
+        parts = _parts_of(self.url)
+        self.host = parts.hostname or ""
         self.patience = patience or Patience()
         self.counts: Counter[str] = Counter()
         """How many tries were made, and why some failed."""

@@ -9,8 +9,9 @@ from typing import Any
 NOT_EXTRA = frozenset(
     {"model", "messages", "tools", "stream", "n"}
     | {"temperature", "seed", "max_tokens", "response_format"}
+    | {"api_key", "authorization"}
 )
-"""Request fields that nobody adds: each has a place of its own."""
+"""Request fields that nobody adds: each has a place of its own, keys in the environment."""
 
 _TOO_LONG = re.compile(
     r"context[_ -]?(length|window|size)|maximum context|prompt is too long|too many (input )?tokens"

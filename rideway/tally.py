@@ -26,6 +26,7 @@ class Tally:
         provider_errors: Jobs of this call that a provider failed: owed again, in no score.
         calls: Model calls of this call's jobs; likewise the tokens.
         tokens_unknown: Jobs whose provider did not say how many tokens they took.
+        last_failure: What the provider's last failure was.
         stopping: Whether nothing new is begun any more.
         stopped: Why the work ended early, None where it did not.
     """
@@ -38,6 +39,7 @@ class Tally:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     tokens_unknown: int = 0
+    last_failure: str = ""
     stopping: bool = False
     stopped: str | None = None
     started: float = field(default_factory=time.monotonic)
@@ -77,6 +79,7 @@ class Tally:
     def fail(self, reason: str, what: str) -> bool:
         """Count one job that a provider failed; True where so many in a row end the work."""
         self.provider_errors += 1
+        self.last_failure = reason
         self._in_a_row += 1
         if self._in_a_row < MOST_FAILURES_IN_A_ROW:
             return False
@@ -98,7 +101,8 @@ class Tally:
         if self.tokens_unknown:
             parts.append(f"tokens of {self.tokens_unknown} unknown")
         if self.provider_errors:
-            parts.append(f"{self.provider_errors} provider errors (owed again)")
+            last = f"; last: {self.last_failure[:160]}" if self.last_failure else ""
+            parts.append(f"{self.provider_errors} provider errors (owed again{last})")
         parts += oddities
         left = self.seconds_left
         if self.stopping and not self.stopped:

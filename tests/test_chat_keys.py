@@ -128,3 +128,15 @@ def test_a_base_url_holds_no_credentials(url: str) -> None:
     with pytest.raises(InputError) as caught:
         Endpoint(url)
     assert KEY not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:99999/v1", "http://x:abc/v1", "http://[::1/v1", "http://a b/v1",
+            "http://127.0.0.1/v1#x", "http://x..y/v1"],
+)  # fmt: skip
+def test_an_address_that_cannot_be_one_is_refused_at_once(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789")
+    with pytest.raises(InputError, match="base URL"):
+        Endpoint(url)

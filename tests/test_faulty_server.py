@@ -74,7 +74,7 @@ def test_an_outage_is_owed_in_no_score_and_paid_by_the_next_run(tmp_path: Path) 
         patient = cast(server.url)
         state = play_models(patient, TASKS[:4], out=tmp_path, concurrency=4)
         assert (state.done, state.provider_errors, state.owed) == (0, 12, 12)
-        assert "12 provider errors (owed again)" in state.line()
+        assert "12 provider errors (owed again; last: " in state.line()
         folder = RunFolder(tmp_path)
         assert list(folder.trajectories()) == []
         assert folder.verdicts() == folder.scores() == {}

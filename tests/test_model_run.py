@@ -113,7 +113,7 @@ def test_the_line_of_progress_tells_rate_tokens_failures_and_time_left() -> None
     for _ in range(4):
         state.add(one)
     state.add(one.model_copy(update={"usage": Usage(calls=3)}))
-    state.add(one.model_copy(update={"ending": Ending.PROVIDER_ERROR}))
+    state.add(one.model_copy(update={"ending": Ending.PROVIDER_ERROR, "notes": ("no route",)}))
     state.add(one.model_copy(update={"ending": Ending.AGENT_ERROR}))
     assert (state.done, state.owed, state.calls) == (6, 158, 57)
     line = state.line()
@@ -122,7 +122,7 @@ def test_the_line_of_progress_tells_rate_tokens_failures_and_time_left() -> None
         "6.0 a minute",
         "240,000 + 4,800 tokens",
         "tokens of 1 unknown",
-        "1 provider errors (owed again)",
+        "1 provider errors (owed again; last: no route)",
         "1 agent errors",
         "0:26 left",
     ):

@@ -192,7 +192,7 @@ def _run_models(arguments: argparse.Namespace, chosen: Sequence[Task]) -> int:
             out=arguments.out,
             seed=arguments.seed,
             concurrency=concurrency,
-            progress=lambda state: line.show(state.line()),
+            progress=lambda state: line.show(state.line(), urgent=state.stopping),
         )
     say(state.line())
     if state.stopped:
@@ -294,7 +294,7 @@ def _judge_by_models(arguments: argparse.Namespace, folder: Any, chosen: Sequenc
             again=arguments.again,
             endpoints=endpoints,
             concurrency=arguments.concurrency,
-            progress=lambda state: line.show(state.line()),
+            progress=lambda state: line.show(state.line(), urgent=state.stopping),
         )
     say(state.line())
     if state.stopped:

@@ -88,11 +88,11 @@ class Line:
         self._watched = sys.stderr.isatty()
         self._shown = 0
 
-    def show(self, text: str) -> None:
-        """Put `text` in the place of the line before."""
+    def show(self, text: str, *, urgent: bool = False) -> None:
+        """Put `text` in the place of the line before; what is urgent is always printed."""
         if self._watched:
             print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
-        elif self._shown % 25 == 0:
+        elif urgent or self._shown % 25 == 0:
             print(text, file=sys.stderr, flush=True)
         self._shown += 1
 
