@@ -15,6 +15,7 @@ unfinished is told and cut off by the next.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -218,6 +219,13 @@ class RunFolder:
             for one in self._records("verdicts", Verdict)
             if panel in (None, one.panel) and config in (None, one.config)
         }
+
+    def judges(self) -> Counter[str]:
+        """Whose verdicts count, panels with the beginning of their configuration's digest."""
+        return Counter(
+            one.panel if one.config is None else f"{one.panel} ({one.config[:7]})"
+            for one in self.verdicts().values()
+        )
 
     def panels(self) -> dict[str, PanelConfig]:
         """The configurations of the panels of models that judged here, by their digests."""

@@ -193,6 +193,8 @@ def test_a_model_is_played_and_judged_by_its_options(
         assert "14/14 judged" in err
         assert "126 calls" in err
         assert (len(asked), {one["max_tokens"] for one in asked}) == (126, {900})
+        _, _, err = run(capsys, "leaderboard", out)
+        assert err == ""
         status, text, err = run(capsys, *judge, *at)
         assert (status, text) == (2, "")
         assert "14 verdicts of panel:A,B,C came from another configuration" in err
@@ -202,6 +204,19 @@ def test_a_model_is_played_and_judged_by_its_options(
         status, _, err = run(capsys, *play[:-1], f"{out}2", *at, "--extra", '{"stream": true}')
         assert status == 2
         assert "the request fields stream are set by us" in err
+
+
+def test_a_leaderboard_of_several_judges_says_so(
+    capsys: pytest.CaptureFixture, tmp_path: Path
+) -> None:
+    play = ["run", "--agent", "reference", "--tasks", f"*{FIRST}", "--out", str(tmp_path)]
+    assert run(capsys, *play)[0] == 0
+    verdicts = tmp_path / "verdicts.jsonl"
+    text = verdicts.read_text(encoding="utf-8")
+    other = json.loads(text.splitlines()[0]) | {"panel": "panel:a,b,c", "config": "0123456789"}
+    verdicts.write_text(f"{text}{json.dumps(other)}\n", encoding="utf-8")
+    _, _, err = run(capsys, "leaderboard", str(tmp_path))
+    assert "several judges (2 by checks, 1 by panel:a,b,c (0123456))" in err
 
 
 def test_demo_keeps_a_run_folder_and_a_leaderboard(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rideway.commands.terminal import Bar, natural, print_json
+from rideway.commands.terminal import Bar, natural, print_json, say
 from rideway.errors import InputError
 
 if TYPE_CHECKING:
@@ -62,7 +62,13 @@ def rank_folders(
     from rideway.leaderboard import leaderboard as rank
     from rideway.run_folder import RunFolder
 
-    rows = [row for folder in folders for row in RunFolder(folder).trial_rows()]
+    rows: list[dict[str, Any]] = []
+    for folder in map(RunFolder, folders):
+        rows += folder.trial_rows()
+        judges = folder.judges()
+        if len(judges) > 1:
+            told = ", ".join(f"{n} by {name}" for name, n in judges.most_common())
+            say(f"{folder.path}: its outcomes have several judges ({told}): judge the rest")
     if not rows:
         named = ", ".join(str(folder) for folder in folders)
         raise InputError(f"{named}: holds no scored episode: play one with `rideway run`")
