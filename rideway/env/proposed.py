@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import date
+from functools import lru_cache
 from typing import NamedTuple
 
 from rideway.env.wording.values import Later, Value, values_in
@@ -80,7 +81,8 @@ class Words(NamedTuple):
     chosen: tuple[tuple[int, int], ...]
 
 
-def words_that_propose(text: str, asked: Iterable[str], now: datetime) -> Words:
+@lru_cache(maxsize=2048)
+def words_that_propose(text: str, asked: tuple[str, ...], today: date) -> Words:
     """The proposing words of a normalised text; `asked`: the clauses in it that ask for leave."""
     kept, proposed = [], ""
     spans: list[tuple[int, int]] = []
@@ -96,7 +98,7 @@ def words_that_propose(text: str, asked: Iterable[str], now: datetime) -> Words:
                 elsewhere
                 or _PAST.search(piece)
                 or _CONDITION.search(piece)
-                or _long_ago(piece, now)
+                or _long_ago(piece, today)
             ):
                 span = (len(proposed), len(proposed) + len(piece))
                 proposed += piece
@@ -124,11 +126,11 @@ def _end_of(question: str, text: str) -> int:
     return 0
 
 
-def values_proposed(words: Words, now: datetime) -> dict[str, list[Value]]:
+def values_proposed(words: Words, today: date) -> dict[str, list[Value]]:
     """The values that stand for the proposal, by key."""
     named: dict[str, list[Value]] = {}
     for value in values_in(words.proposed):
-        if value.key != "date" or not over(value, now):
+        if value.key != "date" or not over(value, today):
             named.setdefault(value.key, []).append(value)
     if "time" in named:
         times = named["time"]
@@ -164,18 +166,18 @@ def _within(value: Value, span: tuple[int, int]) -> bool:
     return span[0] <= value.start < span[1]
 
 
-def _long_ago(piece: str, now: datetime) -> bool:
+def _long_ago(piece: str, today: date) -> bool:
     """Whether a clause tells of a journey that is no ride to come."""
     if _CARRIED.search(piece):
         return True
     days = [value for value in values_in(piece) if value.key == "date"]
-    return bool(days) and all(over(value, now) for value in days)
+    return bool(days) and all(over(value, today) for value in days)
 
 
-def over(value: Value, now: datetime) -> bool:
+def over(value: Value, today: date) -> bool:
     """Whether a date has passed: it is told of, not proposed."""
-    days = value.value.dates(now.date())
-    return bool(days) and max(days) < now.date()
+    days = value.value.dates(today)
+    return bool(days) and max(days) < today
 
 
 _QUOTE = r"(?:“[^”\n]{1,10}”|「[^」\n]{1,10}」|『[^』\n]{1,10}』|\"[^\"\n]{1,10}\")"
