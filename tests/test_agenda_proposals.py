@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -17,7 +17,7 @@ from rideway.env.wording.place_names import PlaceNames
 from rideway.env.wording.values import Later, values_in
 from tests.agenda_talk import CONFIRMED_1330, PENDING_8, Talk
 
-NOW = date(2026, 4, 17)
+NOW = datetime.fromisoformat("2026-04-17T17:40:00+08:00")
 
 
 def named(text: str, key: str) -> list[Any]:
@@ -26,7 +26,7 @@ def named(text: str, key: str) -> list[Any]:
 
 def proposed(text: str, question: str, key: str) -> list[Any]:
     """The values of a kind that a message proposes, asking for leave in these words."""
-    words = words_that_propose(normalise(text), (normalise(question),), NOW)
+    words = words_that_propose(normalise(text), [normalise(question)], NOW)
     return [value.value for value in values_proposed(words, NOW).get(key, [])]
 
 
@@ -129,7 +129,7 @@ def test_a_condition_proposes_nothing() -> None:
     ],
 )
 def test_a_flight_goes_where_it_goes(text: str) -> None:
-    words = words_that_propose(normalise(text), (), NOW)
+    words = words_that_propose(normalise(text), [], NOW)
     assert not any(m.role for m in PlaceNames(City.load("成都"), {}).mentions(words.proposed))
 
 
@@ -317,12 +317,3 @@ def test_the_next_ride_is_what_was_not_told_yet() -> None:
     }
     reply = talk.say("第一趟好了。接下来安排第二趟，请问几点出发、去哪里？")
     assert not any(talk.told(item, reply) for item in told)
-
-
-def test_of_two_options_the_one_in_the_users_own_words_is_meant() -> None:
-    talk = with_items(
-        {"id": "note", "topics": ["notes"], "say": ["上次的话照抄一遍。", "原话照抄就行。"]}
-    )
-    assert talk.told("note", talk.say("给师傅的备注怎么写？"))
-    assert talk.told("note", talk.say("您看是改成这样，还是原话照抄？"))
-    assert talk.say("要方案甲，还是方案乙？") in Phrase.ANY.value

@@ -37,7 +37,6 @@ class Memory:
 
     def __init__(self, agenda: Agenda) -> None:
         self._agenda = agenda
-        self._may_settle = [item for item in agenda.items if item.facts.agree]
         self._seen: list[Message] = []
         self.told: Counter[str] = Counter()
         self.corrected: Counter[str] = Counter()
@@ -123,13 +122,13 @@ class Memory:
 
     def _settle(self, heard: Understanding) -> None:
         """Notes what the agent takes care of, or tells, by itself."""
-        if not self._may_settle or heard.acts.isdisjoint(_SETTLING):
+        if heard.acts.isdisjoint(_SETTLING):
             return
         text = heard.text
         for question in heard.questions:
             if question.act is not Act.CONFIRM:
                 text = text.replace(question.text, "")
-        for item in self._may_settle:
+        for item in self._agenda.items:
             if any(pattern.search(text) for pattern in item.facts.agree):
                 self.settled.add(item.id)
 

@@ -65,11 +65,9 @@ class Judge:
 
         `asked`: the clauses of the text that ask for leave; what they name is what is proposed.
         """
-        words = words_that_propose(text, tuple(asked), now.date())
+        words = words_that_propose(text, asked, now)
         text, proposed = words.text, words.proposed
-        named: dict[str, list[Any]] = {
-            k: list(v) for k, v in values_proposed(words, now.date()).items()
-        }
+        named: dict[str, list[Any]] = {k: list(v) for k, v in values_proposed(words, now).items()}
         claims = []
         for mention in self._places.mentions(proposed):
             if mention.role and any(getattr(item.facts, mention.role) for item in items):

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from datetime import date
-from functools import lru_cache
+from datetime import datetime
 from typing import NamedTuple
 
 from rideway.env.wording.values import Later, Value, values_in
@@ -81,8 +80,7 @@ class Words(NamedTuple):
     chosen: tuple[tuple[int, int], ...]
 
 
-@lru_cache(maxsize=2048)
-def words_that_propose(text: str, asked: tuple[str, ...], today: date) -> Words:
+def words_that_propose(text: str, asked: Iterable[str], now: datetime) -> Words:
     """The proposing words of a normalised text; `asked`: the clauses in it that ask for leave."""
     kept, proposed = [], ""
     spans: list[tuple[int, int]] = []
@@ -98,7 +96,7 @@ def words_that_propose(text: str, asked: tuple[str, ...], today: date) -> Words:
                 elsewhere
                 or _PAST.search(piece)
                 or _CONDITION.search(piece)
-                or _long_ago(piece, today)
+                or _long_ago(piece, now)
             ):
                 span = (len(proposed), len(proposed) + len(piece))
                 proposed += piece
@@ -126,11 +124,11 @@ def _end_of(question: str, text: str) -> int:
     return 0
 
 
-def values_proposed(words: Words, today: date) -> dict[str, list[Value]]:
+def values_proposed(words: Words, now: datetime) -> dict[str, list[Value]]:
     """The values that stand for the proposal, by key."""
     named: dict[str, list[Value]] = {}
     for value in values_in(words.proposed):
-        if value.key != "date" or not over(value, today):
+        if value.key != "date" or not over(value, now):
             named.setdefault(value.key, []).append(value)
     if "time" in named:
         times = named["time"]
@@ -166,18 +164,18 @@ def _within(value: Value, span: tuple[int, int]) -> bool:
     return span[0] <= value.start < span[1]
 
 
-def _long_ago(piece: str, today: date) -> bool:
+def _long_ago(piece: str, now: datetime) -> bool:
     """Whether a clause tells of a journey that is no ride to come."""
     if _CARRIED.search(piece):
         return True
     days = [value for value in values_in(piece) if value.key == "date"]
-    return bool(days) and all(over(value, today) for value in days)
+    return bool(days) and all(over(value, now) for value in days)
 
 
-def over(value: Value, today: date) -> bool:
+def over(value: Value, now: datetime) -> bool:
     """Whether a date has passed: it is told of, not proposed."""
-    days = value.value.dates(today)
-    return bool(days) and max(days) < today
+    days = value.value.dates(now.date())
+    return bool(days) and max(days) < now.date()
 
 
 _QUOTE = r"(?:“[^”\n]{1,10}”|「[^」\n]{1,10}」|『[^』\n]{1,10}』|\"[^\"\n]{1,10}\")"

@@ -85,7 +85,6 @@ class PlaceNames:
         self._labels = {label: frozenset({place}) for label, place in labels.items()}
         self._by_head = _index(city) if city else {}
         self._own = sorted(self._labels, key=len, reverse=True)
-        self._known = lru_cache(maxsize=512)(self._read)
 
     def ids(self, name: str) -> frozenset[str]:
         """The places that a name or label may mean; none for an unknown one."""
@@ -124,25 +123,17 @@ class PlaceNames:
         if self._here is not None:
             yield Mention(frozenset({self._here}), words, None)
 
-    def mentions(self, text: str) -> tuple[Mention, ...]:
+    def mentions(self, text: str) -> Iterator[Mention]:
         """The places of a normalised text with their roles."""
-        return self._known(text)
-
-    def _read(self, text: str) -> tuple[Mention, ...]:
-        return tuple(self._mentions(text))
-
-    def _mentions(self, text: str) -> Iterator[Mention]:
         place = last = 0
         branches = self._branches(text) if "(" in text else {}
-        arrows = _ARROW.search(text) is not None
         while place < len(text):
             name, ids = branches.get(place) or self._at(text, place)
             if not name:
                 place += 1
                 continue
             end = place + len(name)
-            chained = _in_chain(text, place, end) if arrows else None
-            role = chained or _role(text[:place], text[end:])
+            role = _in_chain(text, place, end) or _role(text[:place], text[end:])
             if last and _ADDRESS.fullmatch(text[last:place]):
                 role = None  # "新娘家(三林世博家园)" names one place
             yield Mention(ids, name, role)
